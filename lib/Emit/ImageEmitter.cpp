@@ -144,16 +144,26 @@ llvm::Expected<const PtxModule *> ImageEmitter::flavour(const FrontEndSetting &S
   return unsupported("no-flavour", Why);
 }
 
+/// Returns the largest block, in threads, that nvcc's code of \p Entry accepts. 0 if it has none.
+llvm::Expected<unsigned> ImageEmitter::largestBlock(const PtxEntry &Entry) const {
+  auto Default = OriginalOf.find(Entry.Name);
+  if (Default == OriginalOf.end())
+    return 0;
+  if (!Model)
+    return unsupported("unknown-device", "the limits of " + Image.Arch + " are not known");
+  return smemSpillingMaxThreads(*Model, Entry.Directives, Default->second->Resources.RegsPerThread);
+}
+
 /// Returns the edit of \p Entry for \p D. Fails with Unsupported if the setting is not possible.
 llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Decision &D) {
   unsigned MaxThreads = 0;
-  auto Default = OriginalOf.find(Entry.Name);
-  if (D.Variant.SmemSpilling && Default != OriginalOf.end()) {
-    if (!Model)
-      return unsupported("unknown-device", "the limits of " + Image.Arch + " are not known");
-    MaxThreads =
-        smemSpillingMaxThreads(*Model, Entry.Directives, Default->second->Resources.RegsPerThread);
-    if (Context.Domain == LaunchDomain::Traced && D.Basis && D.Basis->SmemSpillingThreads)
+  if (D.Variant.SmemSpilling) {
+    llvm::Expected<unsigned> Largest = largestBlock(Entry);
+    if (!Largest)
+      return Largest.takeError();
+    MaxThreads = *Largest;
+    if (MaxThreads && Context.Domain == LaunchDomain::Traced && D.Basis &&
+        D.Basis->SmemSpillingThreads)
       MaxThreads = D.Basis->SmemSpillingThreads;
   }
   llvm::Expected<EntryEdit> Edit = entryEdit(
@@ -223,6 +233,16 @@ std::optional<std::string> ImageEmitter::refusalOfGuard(const PtxEntry &Entry,
   return std::nullopt;
 }
 
+/// Returns the block size, in threads, with which the further entry \p E of \p Entry spills to
+/// shared memory: the largest that its guard lets through. But a tuning has timed code whose guard
+/// names no block with the largest that the kernel accepts (VariantCompiler).
+llvm::Expected<unsigned> ImageEmitter::smemSpillingThreads(const PtxEntry &Entry,
+                                                           const FurtherEntry &E) const {
+  if (!E.Variant.SmemSpilling || E.When.Block || E.CodeDigest.empty())
+    return E.When.mostThreads();
+  return largestBlock(Entry);
+}
+
 /// Makes the edits of the image's further entries.
 void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
   for (UnitEntry &E : Wanted) {
@@ -243,9 +263,11 @@ void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
       auto Flavour = [&](const FrontEndSetting &S) {
         return flavour(S.forKernel({E.Kernel, Own->When.known()}));
       };
+      llvm::Expected<unsigned> MaxThreads = smemSpillingThreads(Entry, *Own);
       llvm::Expected<EntryEdit> Edit =
-          triedAlone(Entry, entryEdit(Own->Variant, Entry, Own->When.mostThreads(), Flavour,
-                                      Context.Ceiling, Own->When.known()));
+          MaxThreads ? triedAlone(Entry, entryEdit(Own->Variant, Entry, *MaxThreads, Flavour,
+                                                   Context.Ceiling, Own->When.known()))
+                     : MaxThreads.takeError();
       if (Edit)
         T.Edit = *Edit;
       else
@@ -312,35 +334,63 @@ llvm::Expected<Assembled> ImageEmitter::assembleTaken() const {
   return assembleWith(Edits, clones(), Settings);
 }
 
-/// Tries each decision and each further entry alone and drops those with which ptxas fails. Returns
-/// true if there were any.
-bool ImageEmitter::leaveWhatPtxasRefuses() {
-  size_t Before = Decisions.size();
-  bool Left = false;
-  for (TakenEntry &T : Entries) {
-    if (!T.Chosen)
-      continue;
-    llvm::Expected<Assembled> A =
-        assembleWith({}, CloneRequest{T.Entry->Kernel, T.Entry->Name, T.Edit},
-                     {{T.Entry->Name, T.Chosen->Variant.assembler()}});
+/// Returns the image with nothing but \p Parts applied.
+llvm::Expected<Assembled> ImageEmitter::assembleParts(llvm::ArrayRef<Part> Parts) const {
+  llvm::StringMap<EntryEdit> Edits;
+  std::vector<CloneRequest> Clones;
+  std::map<std::string, AssemblerSetting> Settings;
+  for (const Part &P : Parts)
+    if (const TakenEntry *T = P.Further) {
+      Clones.push_back({T->Entry->Kernel, T->Entry->Name, T->Edit});
+      Settings[T->Entry->Name] = T->Chosen->Variant.assembler();
+    } else {
+      const Taken &Own = Decisions.at(P.Kernel);
+      Edits[P.Kernel] = Own.Edit;
+      Settings[P.Kernel] = Own.Chosen->Variant.assembler();
+    }
+  return assembleWith(Edits, Clones, Settings);
+}
+
+/// Adds those of \p Parts to \p Refused with which ptxas fails, by halving: most images have none
+/// or one, and each run of ptxas compiles the whole image. \p Fails says that ptxas fails with all
+/// together. Nothing is refused that was not tried alone.
+void ImageEmitter::findRefused(llvm::ArrayRef<Part> Parts, bool Fails,
+                               std::vector<RefusedPart> &Refused) const {
+  if (Parts.size() == 1 || (!Parts.empty() && !Fails)) {
+    llvm::Expected<Assembled> A = assembleParts(Parts);
     if (A)
-      continue;
-    leaveEntry(T, llvm::toString(A.takeError()));
-    Left = true;
+      return;
+    std::string Why = llvm::toString(A.takeError());
+    if (Parts.size() == 1)
+      Refused.push_back({Parts.front(), std::move(Why)});
   }
-  for (auto It = Decisions.begin(); It != Decisions.end();) {
-    llvm::StringMap<EntryEdit> Alone;
-    Alone[It->first] = It->second.Edit;
-    llvm::Expected<Assembled> A =
-        assembleWith(Alone, {}, {{It->first, It->second.Chosen->Variant.assembler()}});
-    if (A) {
-      ++It;
+  if (Parts.size() <= 1)
+    return;
+  size_t Before = Refused.size(), Half = Parts.size() / 2;
+  findRefused(Parts.take_front(Half), /*Fails=*/false, Refused);
+  findRefused(Parts.drop_front(Half), /*Fails=*/Refused.size() == Before, Refused);
+}
+
+/// Drops the decisions and further entries with which ptxas fails, after it has failed with all of
+/// them. Returns true if there were any.
+bool ImageEmitter::leaveWhatPtxasRefuses() {
+  std::vector<Part> Parts;
+  for (TakenEntry &T : Entries)
+    if (T.Chosen)
+      Parts.push_back({&T, ""});
+  for (const auto &[Kernel, T] : Decisions)
+    Parts.push_back({nullptr, Kernel});
+  std::vector<RefusedPart> Refused;
+  findRefused(Parts, /*Fails=*/true, Refused);
+  for (RefusedPart &R : Refused) {
+    if (R.What.Further) {
+      leaveEntry(*R.What.Further, std::move(R.Why));
       continue;
     }
-    leave(It->first, llvm::toString(A.takeError()));
-    It = Decisions.erase(It);
+    leave(R.What.Kernel, std::move(R.Why));
+    Decisions.erase(R.What.Kernel);
   }
-  return Left || Decisions.size() < Before;
+  return !Refused.empty();
 }
 
 /// Returns the resources of \p New and of the default's code, with the block bounds of both.

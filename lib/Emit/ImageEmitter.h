@@ -67,6 +67,15 @@ private:
     const FurtherEntry *Chosen = nullptr; ///< Null if it is a copy of its kernel.
     EntryEdit Edit = {};
   };
+  /// A further entry, or the decision of a kernel.
+  struct Part {
+    TakenEntry *Further = nullptr;
+    std::string Kernel; ///< The key in Decisions if it is one.
+  };
+  struct RefusedPart {
+    Part What;
+    std::string Why;
+  };
 
   llvm::Expected<DecisionChoice> choose(llvm::ArrayRef<const Profile *> Profiles,
                                         const PtxEntry &Entry) const;
@@ -74,9 +83,11 @@ private:
   std::optional<std::string> refusal(const PtxEntry &Entry, const VariantSetting &V) const;
   llvm::Error readOriginal();
   void makeEdits();
+  llvm::Expected<unsigned> largestBlock(const PtxEntry &Entry) const;
   llvm::Expected<EntryEdit> editFor(const PtxEntry &Entry, const Decision &D);
   llvm::Expected<EntryEdit> triedAlone(const PtxEntry &Entry, llvm::Expected<EntryEdit> Edit) const;
   std::optional<std::string> refusalOfGuard(const PtxEntry &Entry, const FurtherEntry &E) const;
+  llvm::Expected<unsigned> smemSpillingThreads(const PtxEntry &Entry, const FurtherEntry &E) const;
   void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries);
   void leaveEntry(TakenEntry &T, std::string Reason);
   std::vector<CloneRequest> clones() const;
@@ -86,6 +97,8 @@ private:
   assembleWith(const llvm::StringMap<EntryEdit> &Edits, llvm::ArrayRef<CloneRequest> Clones,
                const std::map<std::string, AssemblerSetting> &Settings) const;
   llvm::Expected<Assembled> assembleTaken() const;
+  llvm::Expected<Assembled> assembleParts(llvm::ArrayRef<Part> Parts) const;
+  void findRefused(llvm::ArrayRef<Part> Parts, bool Fails, std::vector<RefusedPart> &Refused) const;
   bool leaveWhatPtxasRefuses();
   llvm::Expected<bool> acceptable(llvm::StringRef CubinBytes);
   std::optional<std::string> refusalOfCode(const CubinKernel &New, const Taken &T) const;

@@ -11,6 +11,7 @@ namespace carve {
 /// that are known and that only the program changes, and run once at each launch of the graph.
 constexpr bool rotatesAsGraph(GraphStay Why) {
   switch (Why) {
+  case GraphStay::BesideConditional:
   case GraphStay::MemoryNode:
   case GraphStay::Semaphore:
   case GraphStay::MemoryOperation:

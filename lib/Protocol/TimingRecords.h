@@ -134,7 +134,8 @@ struct RotatedSample {
   }
 };
 
-/// A kernel that is not replayed in this process, or not any more, and why.
+/// A kernel that is not replayed in this process, or not any more, and why; or that is not rotated
+/// any more, because the driver refuses a variant in a graph.
 struct StoodBackKernel {
   static constexpr ProtocolKind Kind{ProbeFile, "stood-back", Often::Many};
   std::string Kernel, Why;

@@ -196,24 +196,25 @@ struct GraphRecord {
 
 /// Why a timing run cannot launch the nodes of a graph one by one.
 enum class GraphStay {
-  Conditional,     ///< What runs is decided on the device.
-  DeviceLaunch,    ///< The device may launch the graph.
-  DeviceUpdate,    ///< The device may change a node.
-  MemoryNode,      ///< A node allocates or frees memory, whose address belongs to the graph.
-  Semaphore,       ///< A node waits for or signals somebody outside of CUDA.
-  MemoryOperation, ///< A node waits for values in memory, or writes them.
-  Programmatic,    ///< A node may begin before its predecessor ends.
-  PageableCopy,    ///< A copy of memory that the driver does not know would make the host wait.
-  OtherContext,    ///< A kernel belongs to another context than the one that launches.
-  UnknownNode,     ///< The probe does not know the kind of a node.
-  UnknownUpdate,   ///< The executable graph was changed in a way that the probe cannot follow.
-  Unread,          ///< The driver did not tell the graph's nodes or their parameters.
+  Conditional,       ///< What runs is decided on the device.
+  BesideConditional, ///< That is so for other nodes; the kernel runs once at each launch.
+  DeviceLaunch,      ///< The device may launch the graph.
+  DeviceUpdate,      ///< The device may change a node.
+  MemoryNode,        ///< A node allocates or frees memory, whose address belongs to the graph.
+  Semaphore,         ///< A node waits for or signals somebody outside of CUDA.
+  MemoryOperation,   ///< A node waits for values in memory, or writes them.
+  Programmatic,      ///< A node may begin before its predecessor ends.
+  PageableCopy,      ///< A copy of memory that the driver does not know would make the host wait.
+  OtherContext,      ///< A kernel belongs to another context than the one that launches.
+  UnknownNode,       ///< The probe does not know the kind of a node.
+  UnknownUpdate,     ///< The executable graph was changed in a way that the probe cannot follow.
+  Unread,            ///< The driver did not tell the graph's nodes or their parameters.
 };
 template <> struct RecordWords<GraphStay> {
-  static constexpr std::string_view All[] = {"conditional",  "device-launch",  "device-update",
-                                             "memory-node",  "semaphore",      "memory-operation",
-                                             "programmatic", "pageable-copy",  "other-context",
-                                             "unknown-node", "unknown-update", "unread"};
+  static constexpr std::string_view All[] = {
+      "conditional",  "beside-conditional", "device-launch", "device-update", "memory-node",
+      "semaphore",    "memory-operation",   "programmatic",  "pageable-copy", "other-context",
+      "unknown-node", "unknown-update",     "unread"};
 };
 
 /// Says that a graph with a kernel stays a graph in timing runs, and why.

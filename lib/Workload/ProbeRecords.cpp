@@ -42,6 +42,7 @@ std::optional<std::string> ProbeRecord::whyMixed() const {
 static std::string phraseOf(GraphStay Why) {
   switch (Why) {
   case GraphStay::Conditional:
+  case GraphStay::BesideConditional:
     return "conditional nodes";
   case GraphStay::DeviceLaunch:
     return "launches from the device";

@@ -8,6 +8,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <chrono>
+#include <sstream>
 
 using namespace carve;
 using namespace carve::test;
@@ -222,3 +223,59 @@ TEST_P(Hazards, tunedProgram_doesWhatItDoesByItself) {
 
 INSTANTIATE_TEST_SUITE_P(All, Hazards, testing::ValuesIn(hazards()),
                          [](const auto &Info) { return Info.param.Program; });
+
+namespace {
+class GraphHazards : public GpuTest, public testing::WithParamInterface<unsigned> {};
+} // namespace
+
+/// Returns by how many bytes the memory in use has grown in each run that has left a line in
+/// \p Path.
+static std::vector<int64_t> memoryGrowth(const std::string &Path) {
+  std::vector<int64_t> Growth;
+  std::istringstream Lines(valueOf(readFile(Path)));
+  int64_t Early = 0, Late = 0;
+  for (std::string Rest; Lines >> Early >> Late && std::getline(Lines, Rest);)
+    Growth.push_back(Late - Early);
+  return Growth;
+}
+
+/// Random graphs, of which some stay graphs in timing runs with the larger parameter.
+TEST_P(GraphHazards, tunedProgramWithRandomGraphs_computesTheSameInEveryRun) {
+  const std::string Uses = std::to_string(GetParam());
+  Project P("random-graphs-" + Uses);
+  std::string App = P.path("app");
+  P.compile({"-O2", "-arch=" + TestArch, machine().Sources + "/apps/random_graphs.cu", "-o", App});
+  auto Command = [&](const std::string &Memory) {
+    return App + " 1 200 " + Uses + " " + P.path(Memory);
+  };
+  std::set<std::string> Plain = plainOutcomes(P, Command("plain.memory"), 2);
+  ASSERT_EQ(Plain.size(), 1u) << testing::PrintToString(Plain);
+  const std::string &Output = *Plain.begin();
+  ASSERT_TRUE(llvm::StringRef(Output).ends_with("status 0\n")) << Output;
+  EXPECT_EQ(llvm::StringRef(Output).count("graph "), 200u);
+  bool Refuses = llvm::StringRef(Output).count(", 0 refused") != 200;
+
+  std::string Script = recordingScript(P, Command("run.memory"), "run");
+  CommandResult Tuned =
+      P.carve({"tune", "--mode=auto", "--max-runs=24", "--timeout=120", "--", "/bin/sh", Script});
+  EXPECT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+  Words Runs = recordedRuns(P, "run");
+  EXPECT_GE(Runs.size(), 2u);
+  unsigned Ended = checkRuns(Runs, Plain);
+  Timed Hot = timingOfHot(P);
+  // After a change that the driver refuses, nobody knows what a graph holds.
+  const std::set<std::string> &Modes = Refuses ? Any : GetParam() == 6 ? Inside : NotReplayed;
+  EXPECT_TRUE(Modes.empty() || Modes.count(Hot.Mode)) << Hot.Mode << ": " << Hot.Reason;
+  // A replay keeps memory for its snapshots. What a graph leaves behind would add up.
+  constexpr int64_t MostBytes = 64 << 20;
+  std::vector<int64_t> Plainly = memoryGrowth(P.path("plain.memory"));
+  ASSERT_FALSE(Plainly.empty());
+  for (int64_t Bytes : memoryGrowth(P.path("run.memory")))
+    EXPECT_LE(Bytes, Plainly.front() + MostBytes);
+  std::printf("random-graphs\t%s uses\t%s\t%s\t%s\t%u ended\t%lld bytes more plainly\n",
+              Uses.c_str(), Hot.Mode.c_str(), Hot.Reason.c_str(), Refuses ? "refuses" : "takes all",
+              Ended, static_cast<long long>(Plainly.front()));
+  std::fflush(stdout);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GraphHazards, testing::Values(6u, 8u));

@@ -9,6 +9,7 @@
 #include "Support/Error.h"
 
 #include <map>
+#include <set>
 
 using namespace carve;
 
@@ -250,6 +251,65 @@ TEST_F(EmitKnobs, flavour_thatDoesNotMatchOrAssemble_isLeft) {
   expectSaid("loads", "ptxas");
   EXPECT_EQ(Reasons["spills"], "r40");
   expectSame(New, Default, {"sines", "loads", "prints", "other"});
+}
+
+namespace {
+/// Counts how often ptxas runs.
+class PtxasCounter final : public CommandRunner {
+public:
+  explicit PtxasCounter(CommandRunner &Inner) : Inner(Inner) {}
+  llvm::Expected<CommandResult> run(const Command &C) override {
+    Runs += llvm::StringRef(C.Argv.front()).ends_with("ptxas");
+    return Inner.run(C);
+  }
+  unsigned Runs = 0;
+
+private:
+  CommandRunner &Inner;
+};
+} // namespace
+
+/// 16 kernels have decisions. With two flavours, ptxas fails.
+TEST_F(EmitKnobs, fewRefusedDecisionsOfMany_areFoundInFewRuns) {
+  std::string Text;
+  std::vector<std::string> Names;
+  for (char Letter = 'a'; Letter < 'q'; ++Letter) {
+    Names.push_back(std::string("kernel_") + Letter);
+    Text += "extern \"C\" __global__ void " + Names.back() +
+            "(float *P) { P[threadIdx.x] = P[threadIdx.x + " + std::to_string(Names.size()) +
+            "] * 2; }\n";
+  }
+  compileUnit(Text.c_str());
+  PtxasCounter Counting(Runner);
+  Context.emplace(
+      EmitContext{Tools, Counting, "13.0.88", CARVE_SOURCE_DIR "/share/carve-nvcc/devices"});
+  Context->FlavourPtx = [this](const DeviceImage &, const FrontEndSetting &) {
+    std::string Broken = Ptx->text();
+    for (size_t At = 0; (At = Broken.find("{", Broken.find(".entry", At))) != Broken.npos; ++At)
+      Broken.insert(At + 1, "\n\tno.such.instruction %r1;\n");
+    return Broken;
+  };
+  auto Emit = [&](const std::set<std::string> &Refused) {
+    for (const std::string &Name : Names)
+      pin(Name, Refused.count(Name) ? "f40" : "cg");
+    Counting.Runs = 0;
+    Kernel New = emit();
+    for (const std::string &Name : Names)
+      if (Refused.count(Name)) {
+        expectSaid(Name, "ptxas");
+        expectSame(New, Default, {Name});
+      } else {
+        EXPECT_EQ(Reasons[Name], "cg") << Name;
+        EXPECT_NE(New[Name].CodeDigest, Default[Name].CodeDigest) << Name;
+      }
+    return Counting.Runs;
+  };
+  EXPECT_EQ(Emit({}), 1u);
+  // The first and the last run, and at most two halves at each of four levels.
+  for (const char *Refused : {"kernel_a", "kernel_k", "kernel_p"})
+    EXPECT_LE(Emit({Refused}), 10u) << Refused;
+  EXPECT_LE(Emit({"kernel_b", "kernel_n"}), 16u);
+  Emit({Names.begin(), Names.end()});
 }
 
 TEST_F(EmitKnobs, smemSpilling_commandHasACap_keepsIt) {

@@ -654,6 +654,79 @@ TEST_F(TwoGrids, settingOfTheAssemblerAndSharedMemory_areThoseOfEachCode) {
   expectEntries("o1", "r48-smem");
 }
 
+namespace {
+
+/// Tunings of bulky with recorded samples, in which the second timing run knows a variant that
+/// spills to shared memory and becomes an entry whose guard names no block.
+class SpillingEntry : public TuneRecorded {
+protected:
+  /// Tunes with timing runs of \p First and then of \p Best beside it. Checks that the object has
+  /// the code of the only entry that was timed, and returns its guard.
+  EntryGuard tunedGuard(const std::string &First, const std::string &Best, const Words &Options,
+                        const std::string &Arguments = "");
+};
+
+EntryGuard SpillingEntry::tunedGuard(const std::string &First, const std::string &Best,
+                                     const Words &Options, const std::string &Arguments) {
+  std::string Text = llvm::cantFail(readFile(Samples)), Added = Arguments + "probe\tend\n";
+  for (unsigned Number : {1u, 2u}) {
+    TimingText Run(Bulky, Number == 1 ? std::vector{First} : std::vector{First, Best});
+    Run.Ratios[2] = 0.8;
+    Run.Ratios.back() = Number == 1 ? 0.8 : 0.6;
+    Added += "timing-run\t" + std::to_string(Number) + "\n" +
+             Run.replayed(Number == 1 ? std::vector<size_t>{2} : std::vector<size_t>{2, 3});
+  }
+  Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"), Added);
+  for (int I = 0; I < 9; ++I)
+    Text += "sample\t" + std::string(Bulky) + "\t" + Best + "\t" +
+            std::to_string(3600000 + 1000 * I) + "\n";
+  write("spills.samples", Text);
+  Words Command = {"tune", "--samples=spills.samples", "--effort=2", "--format=json"};
+  llvm::append_range(Command, Options);
+  llvm::append_range(Command, Words{"--", "./app"});
+  CommandResult R = carve(Command);
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  if (!D || D->Entries.size() != 1) {
+    ADD_FAILURE() << log();
+    return {};
+  }
+  EXPECT_EQ(variantName(D->Entries[0].Variant), Best);
+  Words Compile = Object;
+  if (!Options.empty())
+    Compile.push_back("--carve-launch-domain=traced");
+  build(Compile);
+  EXPECT_EQ(kernelsOf("three.o")[furtherEntryName(Bulky, 0)].CodeDigest, D->Entries[0].CodeDigest)
+      << log();
+  return D->Entries[0].When;
+}
+
+} // namespace
+
+/// In the traced domain, the blocks that were launched are smaller than those that the guard lets
+/// through.
+TEST_F(SpillingEntry, valuesThatAllLaunchesHave_haveTheCodeThatWasTimed) {
+  keepKernels({"bulky"});
+  replaceInSource("__global__ void bulky", "__global__ void __maxnreg__(64) bulky");
+  for (const Words &Options : {Words(), Words{"--launch-domain=traced"}}) {
+    SCOPED_TRACE(Options.size());
+    build(Object);
+    EntryGuard When = tunedGuard("known", "known-smem", Options,
+                                 "probe\targument\t" + std::string(Bulky) + "\t2\t4\t256\t0\n");
+    EXPECT_EQ(When, (EntryGuard{.Arguments = {{2, 4, 256}}}));
+    EXPECT_TRUE(carve({"store", "clear"}).succeeded());
+  }
+}
+
+TEST_F(SpillingEntry, moreRegistersThanTheLargestBlockAllows_haveTheCodeThatWasTimed) {
+  keepKernels({"bulky"});
+  replaceInSource("__global__ void bulky", "__global__ void __maxnreg__(64) bulky");
+  build(Object);
+  EntryGuard When = tunedGuard("r80", "r80-smem", {});
+  EXPECT_EQ(When, (EntryGuard{.MaxThreads = 768}));
+}
+
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
   keepKernels({"bulky", "steady", "noisy"});
   build(Object);

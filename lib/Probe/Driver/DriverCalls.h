@@ -65,6 +65,8 @@ enum class Role : uint32_t {
   GraphLaunch = 1u << 26,
   /// The call ends a graph or a node of one, whose handle then means nothing.
   EndsGraph = 1u << 27,
+  /// The call adds a node of any kind to a graph.
+  AddsNode = 1u << 28,
 };
 
 /// A set of roles.

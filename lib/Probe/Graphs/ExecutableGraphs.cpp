@@ -26,6 +26,9 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::find(CUgraphExec Executable) {
     return nullptr;
   if (Unfollowed)
     It->second->stay(GraphStay::UnknownUpdate);
+  // Any kernel may launch it, but only from within a graph.
+  if (ForTheDevice)
+    It->second->stay(GraphStay::DeviceLaunch);
   return It->second;
 }
 
@@ -54,6 +57,36 @@ void ExecutableGraphs::noteEnd(CUpti_CallbackId Id, const CUpti_CallbackData &Ca
   }
 }
 
+/// Called at the exit of a call that adds a node of any kind.
+void ExecutableGraphs::noteAdded(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (Call.callbackSite != CUPTI_API_EXIT || !Call.functionParams || !Result ||
+      *Result != CUDA_SUCCESS)
+    return;
+  auto Add = [&](const auto &P) {
+    const CUDA_CONDITIONAL_NODE_PARAMS &Its = P.nodeParams->conditional;
+    if (P.nodeParams->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !Its.phGraph_out)
+      return;
+    std::lock_guard<std::mutex> Guard(Lock);
+    Bodies[*P.phGraphNode] = {Its.phGraph_out, Its.phGraph_out + Its.size};
+  };
+  if (plainForm(Id) == callOf<Role::AddsNode>(CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode))
+    Add(*static_cast<const cuGraphAddNode_params *>(Call.functionParams));
+  else
+    Add(*static_cast<const cuGraphAddNode_v2_params *>(Call.functionParams));
+}
+
+/// Reads \p Graph with the bodies of its conditional nodes.
+GraphCopy ExecutableGraphs::read(CUgraph Graph) {
+  GraphCopy Copy = copyGraph(Driver, Graph, [&](CUgraphNode Node) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    auto It = Bodies.find(Node);
+    return It == Bodies.end() ? std::vector<CUgraph>() : It->second;
+  });
+  bindAll(Copy);
+  return Copy;
+}
+
 void ExecutableGraphs::forget(CUgraphExec Executable) {
   {
     std::lock_guard<std::mutex> Guard(SourceLock);
@@ -67,19 +100,20 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgrap
                                                   unsigned long long Flags) {
   auto Graph = std::make_shared<GraphCopy>();
   if (Driver.readsGraphs()) {
-    *Graph = copyGraph(Driver, From);
-    bindAll(*Graph);
+    *Graph = read(From);
   } else {
     Graph->stay(GraphStay::Unread);
     Graph->HidesKernels = true;
   }
-  if (Flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+  bool IsForTheDevice = Flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  if (IsForTheDevice)
     Graph->Stays = GraphStay::DeviceLaunch;
   {
     std::lock_guard<std::mutex> Guard(SourceLock);
     Sources[Executable] = From;
   }
   std::lock_guard<std::mutex> Guard(Lock);
+  ForTheDevice |= IsForTheDevice;
   Known[Executable] = Graph;
   return Graph;
 }
@@ -133,6 +167,8 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::note(CUpti_CallbackId Id,
   noteModule(Id, Call);
   if (rolesOf(Id).any(Role::EndsGraph))
     noteEnd(Id, Call);
+  if (rolesOf(Id).any(Role::AddsNode))
+    noteAdded(Id, Call);
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   const void *Params = Call.functionParams;
   if (!rolesOf(Id).any(Role::ExecutableGraph) || Call.callbackSite != CUPTI_API_EXIT || !Result ||
@@ -248,8 +284,14 @@ void ExecutableGraphs::update(GraphCopy &Graph, CUpti_CallbackId Id, const void 
     CARVE_PARAMETERS(cuGraphExecEventWaitNodeSetEvent);
     return change(Graph, P.hNode, EventWaitWork{P.event});
   }
+  // Nodes of these kinds keep their graph one and are not copied. Such a change leaves all other
+  // nodes as they are.
+  case CARVE_CALL(cuGraphExecExternalSemaphoresSignalNodeSetParams):
+  case CARVE_CALL(cuGraphExecExternalSemaphoresWaitNodeSetParams):
+    return Graph.stay(GraphStay::Semaphore);
+  case CARVE_CALL(cuGraphExecBatchMemOpNodeSetParams):
+    return Graph.stay(GraphStay::MemoryOperation);
   default:
-    // A graph with such nodes stays a graph anyway.
     return Graph.stay(GraphStay::UnknownUpdate);
   }
 }
@@ -264,8 +306,7 @@ static bool anyDisabled(const GraphCopy &Graph) {
 void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
   bool AnyOff = anyDisabled(Graph);
   std::optional<GraphStay> Why = Graph.Stays;
-  Graph = copyGraph(Driver, From);
-  bindAll(Graph);
+  Graph = read(From);
   if (Why)
     Graph.stay(*Why);
   // The driver does not say whether nodes stay disabled.
@@ -275,8 +316,7 @@ void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
 
 /// As updateWhole(), for the nodes of one child graph.
 void ExecutableGraphs::updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From) {
-  GraphCopy Child = copyGraph(Driver, From);
-  bindAll(Child);
+  GraphCopy Child = read(From);
   if (anyDisabled(Graph) || !Graph.replace(Node, std::move(Child)))
     Graph.stay(GraphStay::UnknownUpdate);
 }
@@ -327,6 +367,11 @@ void ExecutableGraphs::updateAny(GraphCopy &Graph, CUgraphNode Node,
     return change(Graph, Node, EventRecordWork{Params.eventRecord.event});
   case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     return change(Graph, Node, EventWaitWork{Params.eventWait.event});
+  case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+  case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+    return Graph.stay(GraphStay::Semaphore);
+  case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+    return Graph.stay(GraphStay::MemoryOperation);
   default:
     return Graph.stay(GraphStay::UnknownUpdate);
   }

@@ -22,8 +22,8 @@ public:
   ExecutableGraphs(const CuptiApi &Cupti, const DriverApi &Driver);
 
   /// The driver calls that note() must see, at entry and exit.
-  static constexpr Roles Calls =
-      Role::ExecutableGraph | Role::EndsGraph | Role::LoadsImage | Role::LoadsFile | Role::Unloads;
+  static constexpr Roles Calls = Role::ExecutableGraph | Role::EndsGraph | Role::AddsNode |
+                                 Role::LoadsImage | Role::LoadsFile | Role::Unloads;
   /// Further calls that note() must see and that have no roles. After one of them every graph stays
   /// a graph.
   const std::set<CUpti_CallbackId> &unknownCalls() const { return UnknownCalls; }
@@ -46,6 +46,8 @@ public:
 
 private:
   void noteEnd(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  void noteAdded(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  GraphCopy read(CUgraph Graph);
   std::shared_ptr<GraphCopy> made(CUgraphExec Executable, CUgraph From, unsigned long long Flags);
   std::shared_ptr<GraphCopy> changed(CUgraphExec Executable, CUpti_CallbackId Id,
                                      const void *Params, bool Success);
@@ -66,7 +68,10 @@ private:
   std::unordered_map<CUgraphExec, std::shared_ptr<GraphCopy>> Known;
   std::mutex SourceLock; ///< Protects Sources. It is taken before Lock.
   std::unordered_map<CUgraphExec, CUgraph> Sources;
-  bool Unfollowed = false;                   ///< Set after a call that is not known.
+  bool Unfollowed = false; ///< Set after a call that is not known.
+  /// The bodies of each conditional node that was added.
+  std::unordered_map<CUgraphNode, std::vector<CUgraph>> Bodies;
+  bool ForTheDevice = false;                 ///< Set after a graph that the device may launch.
   std::map<const void *, CUcontext> Modules; ///< The contexts of the modules that are loaded.
 };
 

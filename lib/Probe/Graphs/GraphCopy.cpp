@@ -34,6 +34,7 @@ void GraphCopy::take(const GraphCopy &Child, size_t First) {
     Children.push_back({Inner.Parent, First + Inner.First, Inner.Count});
   Branches |= Child.Branches;
   HidesKernels |= Child.HidesKernels;
+  InBodies.insert(Child.InBodies.begin(), Child.InBodies.end());
   if (Child.Stays)
     stay(*Child.Stays);
 }
@@ -130,7 +131,7 @@ namespace {
 /// Reads the nodes of a graph and of its child graphs.
 class GraphReader {
 public:
-  explicit GraphReader(const DriverApi &Driver) : Driver(Driver) {}
+  GraphReader(const DriverApi &Driver, const BodiesOf &Bodies) : Driver(Driver), Bodies(Bodies) {}
   GraphCopy read(CUgraph Graph);
 
 private:
@@ -139,9 +140,11 @@ private:
   void addKernel(CUgraphNode Node);
   void addCopy(CUgraphNode Node);
   void addChild(CUgraphNode Node);
+  void addConditional(CUgraphNode Node);
   template <class Work, class Query> void addSimple(CUgraphNode Node, Query Ask);
 
   const DriverApi &Driver;
+  const BodiesOf &Bodies;
   GraphCopy Copy;
 };
 } // namespace
@@ -201,8 +204,7 @@ void GraphReader::addOfType(CUgraphNode Node, CUgraphNodeType Type) {
   case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
     return Copy.stay(GraphStay::MemoryOperation);
   case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-    Copy.HidesKernels = true;
-    return Copy.stay(GraphStay::Conditional);
+    return addConditional(Node);
   default:
     Copy.HidesKernels = true;
     return Copy.stay(GraphStay::UnknownNode);
@@ -237,7 +239,24 @@ void GraphReader::addChild(CUgraphNode Node) {
     Copy.HidesKernels = true;
     return Copy.stay(GraphStay::Unread);
   }
-  Copy.append(Node, GraphReader(Driver).read(Graph));
+  Copy.append(Node, GraphReader(Driver, Bodies).read(Graph));
+}
+
+void GraphReader::addConditional(CUgraphNode Node) {
+  std::vector<CUgraph> Its = Bodies(Node);
+  if (Its.empty()) {
+    Copy.HidesKernels = true;
+    return Copy.stay(GraphStay::Conditional);
+  }
+  Copy.stay(GraphStay::BesideConditional);
+  for (CUgraph Graph : Its) {
+    GraphCopy Body = GraphReader(Driver, Bodies).read(Graph);
+    Copy.HidesKernels |= Body.HidesKernels;
+    Copy.InBodies.merge(Body.InBodies);
+    for (const CopiedNode &Each : Body.Nodes)
+      if (const auto *Kernel = std::get_if<KernelWork>(&Each.Work))
+        Copy.InBodies.insert(Kernel->Name);
+  }
 }
 
 template <class Work, class Query> void GraphReader::addSimple(CUgraphNode Node, Query Ask) {
@@ -252,11 +271,14 @@ void carve::probe::recordStay(RecordFile &File, GraphCopy &Graph) {
     return;
   if (Graph.HidesKernels)
     File.addOnce(StayingGraph{"-", *Graph.Stays});
+  for (const std::string &Name : Graph.InBodies)
+    File.addOnce(StayingGraph{Name, GraphStay::Conditional});
   for (const CopiedNode &Node : Graph.Nodes)
-    if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work))
+    if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+        Kernel && !Graph.InBodies.count(Kernel->Name))
       File.addOnce(StayingGraph{Kernel->Name, *Graph.Stays});
 }
 
-GraphCopy carve::probe::copyGraph(const DriverApi &Driver, CUgraph Graph) {
-  return GraphReader(Driver).read(Graph);
+GraphCopy carve::probe::copyGraph(const DriverApi &Driver, CUgraph Graph, const BodiesOf &Bodies) {
+  return GraphReader(Driver, Bodies).read(Graph);
 }

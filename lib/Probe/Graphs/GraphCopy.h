@@ -7,7 +7,9 @@
 #include "Probe/Process/RecordFile.h"
 #include "Protocol/GraphRotation.h"
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +38,11 @@ struct GraphCopy {
   bool Branches = false;
   /// Why the nodes cannot be launched one by one; nothing if they can.
   std::optional<GraphStay> Stays;
-  /// Whether Nodes may lack kernels of the graph.
+  /// Whether it is not known which kernels the graph has.
   bool HidesKernels = false;
+  /// The names of the kernels in the bodies of conditional nodes. They are not in Nodes, because
+  /// the device decides how often they run.
+  std::set<std::string> InBodies;
   /// Whether recordStay() has recorded this state of the graph.
   bool StayRecorded = false;
 
@@ -55,8 +60,10 @@ struct GraphCopy {
   /// Sets the reason \p Why unless there is one already. One with which kernels can still be
   /// exchanged gives way.
   void stay(GraphStay Why) {
-    if (!Stays || (rotatesAsGraph(*Stays) && !rotatesAsGraph(Why)))
-      Stays = Why;
+    if (Stays && (!rotatesAsGraph(*Stays) || rotatesAsGraph(Why)))
+      return;
+    Stays = Why;
+    StayRecorded = false;
   }
 
 private:
@@ -67,7 +74,13 @@ private:
 /// or if that was recorded.
 void recordStay(RecordFile &File, GraphCopy &Graph);
 
+/// Returns the bodies of a conditional node, which the driver tells only when it is added; nothing
+/// if that was not seen.
+using BodiesOf = std::function<std::vector<CUgraph>(CUgraphNode)>;
+
 /// Reads \p Graph.
-GraphCopy copyGraph(const DriverApi &Driver, CUgraph Graph);
+GraphCopy copyGraph(
+    const DriverApi &Driver, CUgraph Graph,
+    const BodiesOf &Bodies = [](CUgraphNode) { return std::vector<CUgraph>(); });
 
 } // namespace carve::probe

@@ -31,8 +31,10 @@ ExchangedLaunch GraphRotation::exchange(CUgraphExec Executable, std::shared_ptr<
     return Launch;
   for (size_t Place = 0; Place < Copy.Nodes.size(); ++Place) {
     const auto *Kernel = std::get_if<KernelWork>(&Copy.Nodes[Place].Work);
-    // The driver gives no handle for a node of a child graph in an executable one.
-    if (!Kernel || Kernel->Packed || !Copy.Nodes[Place].Enabled || Copy.isOfChild(Place))
+    // The driver gives no handle for a node of a child graph in an executable one. Nobody knows
+    // which record is that of a kernel that the device launches, too.
+    if (!Kernel || Kernel->Packed || !Copy.Nodes[Place].Enabled || Copy.isOfChild(Place) ||
+        Copy.InBodies.count(Kernel->Name))
       continue;
     std::vector<void *> Values = valuesOf(*Kernel);
     CUlaunchConfig Config = Kernel->Config;
@@ -41,17 +43,26 @@ ExchangedLaunch GraphRotation::exchange(CUgraphExec Executable, std::shared_ptr<
     Config.numAttrs = unsigned(Kernel->Attributes.size());
     cuLaunchKernelEx_params Params{&Config, Kernel->Handle, Values.data(), nullptr};
     auto Node = LaunchCall::decode(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &Params);
-    if (auto To = Variants.next(*Node, Call.context, Call.correlationId)) {
-      set(Executable, Copy.Nodes[Place], *To, To->Function);
-      Launch.Nodes.push_back({Place, std::move(*To)});
-    }
+    auto To = Variants.next(*Node, Call.context, Call.correlationId);
+    if (!To)
+      continue;
+    Launch.Nodes.push_back({Place, *To});
+    CUresult Result = set(Executable, Copy.Nodes[Place], To->Function);
+    // In a broken context the program's own call returns the error, too.
+    if (Result == CUDA_SUCCESS || breaksContext(Result))
+      continue;
+    // It is not documented what a refused call leaves in its node.
+    restore(Launch);
+    Variants.failed(Call.correlationId);
+    Variants.refused(*To, errorName(Driver, Result));
+    Launch.Nodes.clear();
+    break;
   }
   return Launch;
 }
 
 /// Gives \p Node the kernel \p Function; the program's own if it is null.
-void GraphRotation::set(CUgraphExec Executable, const CopiedNode &Node, const NodeVariant &To,
-                        CUfunction Function) {
+CUresult GraphRotation::set(CUgraphExec Executable, const CopiedNode &Node, CUfunction Function) {
   const auto &Kernel = std::get<KernelWork>(Node.Work);
   std::vector<void *> Values = valuesOf(Kernel);
   CUDA_KERNEL_NODE_PARAMS Params{};
@@ -71,13 +82,18 @@ void GraphRotation::set(CUgraphExec Executable, const CopiedNode &Node, const No
   }
   auto Source = Graphs.holdSource(Executable);
   // Without its graph the node has no handle any more.
-  CUresult Result = Source.owns_lock()
-                        ? Driver.GraphExecKernelNodeSetParams(Executable, Node.Handle, &Params)
-                        : CUDA_ERROR_INVALID_HANDLE;
-  // In a broken context the program's own call returns the error, too.
-  if (Result != CUDA_SUCCESS && !breaksContext(Result))
-    Dog.fail(To.Kernel, To.Variant,
-             "could not be exchanged in a graph: " + errorName(Driver, Result));
+  return Source.owns_lock() ? Driver.GraphExecKernelNodeSetParams(Executable, Node.Handle, &Params)
+                            : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/// Gives the nodes of \p Launch the program's own kernels.
+void GraphRotation::restore(const ExchangedLaunch &Launch) {
+  for (const ExchangedLaunch::Node &Each : Launch.Nodes) {
+    CUresult Result = set(Launch.Executable, Launch.Graph->Nodes[Each.Place], /*Function=*/nullptr);
+    if (Result != CUDA_SUCCESS && !breaksContext(Result))
+      Dog.fail(Each.Now.Kernel, Each.Now.Variant,
+               "could not be taken out of a graph: " + errorName(Driver, Result));
+  }
 }
 
 void GraphRotation::putBack(const ExchangedLaunch &Launch, const CUpti_CallbackData &Call) {
@@ -89,6 +105,5 @@ void GraphRotation::putBack(const ExchangedLaunch &Launch, const CUpti_CallbackD
       Dog.fail(Launch.Nodes.front().Now.Kernel, Launch.Nodes.front().Now.Variant,
                errorName(Driver, *Result));
   }
-  for (const ExchangedLaunch::Node &Each : Launch.Nodes)
-    set(Launch.Executable, Launch.Graph->Nodes[Each.Place], Each.Now, /*Function=*/nullptr);
+  restore(Launch);
 }

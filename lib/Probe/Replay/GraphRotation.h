@@ -33,8 +33,10 @@ public:
   /// \p Correlation in \p Context; nothing if it stays the program's.
   virtual std::optional<NodeVariant> next(const LaunchCall &Node, CUcontext Context,
                                           uint64_t Correlation) = 0;
-  /// Takes note that this graph launch was not made.
+  /// Takes note that this graph launch was not made, or was made without variants.
   virtual void failed(uint64_t Correlation) = 0;
+  /// Takes note that the driver does not give nodes the variant \p To, because of \p Why.
+  virtual void refused(const NodeVariant &To, const std::string &Why) = 0;
 };
 
 /// The graph launch whose kernels are exchanged.
@@ -56,7 +58,7 @@ public:
       : Driver(Driver), Graphs(Graphs), Dog(Dog), Variants(Variants) {}
 
   /// Exchanges kernels of \p Graph, which \p Executable is, at the entry of the launch \p Call on
-  /// \p Stream. Ends the process if the driver refuses a variant.
+  /// \p Stream. If the driver refuses one, the launch has only the program's own kernels.
   ExchangedLaunch exchange(CUgraphExec Executable, std::shared_ptr<GraphCopy> Graph,
                            CUstream Stream, const CUpti_CallbackData &Call);
   /// Puts the program's kernels back, at the exit of the launch. Ends the process if that fails, or
@@ -65,8 +67,8 @@ public:
 
 private:
   bool mayExchange(const GraphCopy &Graph, CUstream Stream, CUcontext Context) const;
-  void set(CUgraphExec Executable, const CopiedNode &Node, const NodeVariant &To,
-           CUfunction Function);
+  CUresult set(CUgraphExec Executable, const CopiedNode &Node, CUfunction Function);
+  void restore(const ExchangedLaunch &Launch);
 
   const DriverApi &Driver;
   ExecutableGraphs &Graphs;

@@ -5,6 +5,7 @@
 #include "Probe/Trace/Activity.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace carve;
 using namespace carve::probe;
@@ -132,7 +133,7 @@ bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
 
 bool PlannedRun::wantsRotation(const ShapeState &State) const {
   const PlannedKernel &Kernel = *State.Kernel;
-  bool Ended = State.Turns && State.Turns->ended();
+  bool Ended = Kernels.at(&Kernel).Refused || (State.Turns && State.Turns->ended());
   if (Kernel.Mode == TimingMode::Rotate)
     return !Ended;
   if (Kernels.at(&Kernel).StoodBack)
@@ -196,6 +197,17 @@ void PlannedRun::failed(uint64_t Correlation) {
   for (auto &[Shape, State] : Shapes)
     if (State.Turns)
       State.Turns->failed(Correlation);
+}
+
+/// The kernel is not rotated any more, so that whole runs decide: in those, graphs are made with
+/// the variants from the beginning.
+void PlannedRun::refused(const NodeVariant &To, const std::string &Why) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  KernelState &Kernel = Kernels.at(&Wanted.Kernels.at(To.Kernel));
+  if (std::exchange(Kernel.Refused, true))
+    return;
+  File.add(StoodBackKernel{To.Kernel, "the driver does not take its variant " + To.Variant +
+                                          " in a graph: " + Why});
 }
 
 /// Returns the variants that launches of this shape may become, with the default among them.

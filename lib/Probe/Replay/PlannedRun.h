@@ -86,6 +86,7 @@ private:
   struct KernelState {
     std::set<size_t> Out;   ///< The variants that must not run any more.
     bool StoodBack = false; ///< Set if the kernel could not be replayed.
+    bool Refused = false;   ///< Set if the driver did not take a variant in a graph.
   };
   /// The kernel and variant that run under a name in a record.
   struct Named {
@@ -110,6 +111,7 @@ private:
   std::optional<NodeVariant> next(const LaunchCall &Node, CUcontext Context,
                                   uint64_t Correlation) override;
   void failed(uint64_t Correlation) override;
+  void refused(const NodeVariant &To, const std::string &Why) override;
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                      uint64_t Index);
   void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);

@@ -106,14 +106,27 @@ void VariantCompiler::prepareMarked() {
   Flavours.prepare(Wanted);
 }
 
+/// The block size, in threads, with which \p C spills to shared memory: what its guard needs. If
+/// the guard names no block, it is the largest that the kernel \p Entry accepts, in any launch
+/// domain, because larger blocks than those that were traced may come through. ImageEmitter takes
+/// the same.
+unsigned VariantCompiler::smemSpillingThreads(const Code &C, const PtxEntry &Entry) const {
+  if (C.Known.Block)
+    return guardFor(C.Known).mostThreads();
+  if (C.Known.empty())
+    return Built.Kernels[C.Kernel].SmemSpillingThreads;
+  return smemSpillingMaxThreads(Job.Model, Entry.Directives,
+                                Job.Kernels[C.Kernel].Region.Default.RegsPerThread);
+}
+
 /// The clone \p Name in \p Module that is \p C.
 llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C,
                                                     std::string Name) const {
   const JobKernel &K = Job.Kernels[C.Kernel];
   CloneRequest Clone{K.Traced.Kernel, std::move(Name), {}};
+  const PtxEntry &Entry = *Sources.of(Module).Ptx.find(K.Traced.Kernel);
   llvm::Expected<EntryEdit> Edit = entryEdit(
-      C.Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
-      C.Known.Block ? guardFor(C.Known).mostThreads() : Built.Kernels[C.Kernel].SmemSpillingThreads,
+      C.Setting, Entry, smemSpillingThreads(C, Entry),
       [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(C)); },
       Sources.of(Module).Source.RegisterCap, C.Known);
   if (!Edit)
@@ -149,6 +162,9 @@ VariantCompiler::Code VariantCompiler::withoutEmptyFlavour(Code C) const {
     return C;
   }
   if (*Digest != K.KernelDigest)
+    return C;
+  // Without what is known, the block size for spilling may be another one.
+  if (C.Setting.SmemSpilling && !C.Known.empty() && !C.Known.Block)
     return C;
   C.Setting.setFrontEnd({});
   return codeFor(C.Kernel, C.Setting, std::move(C.Known));

@@ -87,6 +87,7 @@ private:
   std::vector<Code> codesOf(const SettingRequest &R) const;
   static std::vector<Code> codesOf(size_t Kernel, const JobVariant &Variant);
   FrontEndSetting flavourOf(const Code &C) const;
+  unsigned smemSpillingThreads(const Code &C, const PtxEntry &Entry) const;
   llvm::Expected<CloneRequest> clone(size_t Module, const Code &C, std::string Name) const;
   Code withoutEmptyFlavour(Code C) const;
   CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<std::optional<Code>> Ready) const;

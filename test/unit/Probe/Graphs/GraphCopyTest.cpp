@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
 
 using namespace carve;
 using namespace carve::probe;
@@ -66,6 +67,35 @@ TEST(GraphCopy, nodeThatCannotBeLaunchedByItself_isTheReason) {
       EXPECT_EQ(Copy.HidesKernels, Case.Hides) << Case.Type;
     }
   }
+}
+
+TEST(GraphCopy, bodiesOfConditionalNodes_tellTheirKernelsIfAllAreKnown) {
+  FakeKernel InBody{"body"}, InInner{"inner"}, Outside{"outside"};
+  unsigned long long Address = 0;
+  unsigned Count = 0;
+  void *Values[] = {&Address, &Count};
+  auto AddKernel = [&](FakeGraph &To, FakeKernel &Kernel) {
+    FakeNode &Node = To.add(CU_GRAPH_NODE_TYPE_KERNEL);
+    Node.Kernel.func = Kernel.handle();
+    Node.Kernel.kernelParams = Values;
+  };
+  FakeGraph Inner, Body, Top;
+  AddKernel(Inner, InInner);
+  AddKernel(Body, InBody);
+  AddKernel(Top, Outside);
+  FakeNode &Nested = Body.add(CU_GRAPH_NODE_TYPE_CONDITIONAL),
+           &While = Top.add(CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  std::map<CUgraphNode, std::vector<CUgraph>> Seen = {{While.handle(), {Body.handle()}}};
+  auto Bodies = [&](CUgraphNode Node) { return Seen[Node]; };
+  GraphCopy Copy = copyGraph(driverOfFakeGraphs(), Top.handle(), Bodies);
+  EXPECT_TRUE(Copy.HidesKernels) << "the inner body is not known";
+  Seen[Nested.handle()] = {Inner.handle()};
+  Copy = copyGraph(driverOfFakeGraphs(), Top.handle(), Bodies);
+  EXPECT_FALSE(Copy.HidesKernels);
+  EXPECT_EQ(Copy.Stays, GraphStay::BesideConditional);
+  EXPECT_EQ(Copy.InBodies, (std::set<std::string>{"body", "inner"}));
+  ASSERT_EQ(Copy.Nodes.size(), 1u);
+  EXPECT_EQ(std::get<KernelWork>(Copy.Nodes[0].Work).Name, "outside");
 }
 
 TEST(GraphCopy, edgesWithData_keepTheGraph) {

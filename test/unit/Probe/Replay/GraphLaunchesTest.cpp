@@ -131,6 +131,16 @@ TEST(GraphLaunches, graphThatCannotBeTakenApart_staysOneWithItsReason) {
   }
 }
 
+TEST(GraphLaunches, graphsBesideOneForTheDevice_areLaunchedAsTheyAre) {
+  StandInRun Run("beside-device-launched");
+  EXPECT_EQ(Run.Traced.of("graph-stays"), (std::vector<Fields>{{"step", "device-launch"}}));
+  ASSERT_EQ(graphLaunchesOf(Run.Traced, "step"), 14u);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
+  // The first launch came before any graph that a kernel could have launched.
+  EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), 12u);
+  EXPECT_EQ(Run.Timed.of("graph-stays"), (std::vector<Fields>{{"step", "device-launch"}}));
+}
+
 TEST(GraphLaunches, threadsOnOneStream_doNotKeepEachOthersKernelsFromBeingReplayed) {
   StandInRun Run("shared-stream");
   expectAsPlain(Run.time({}), Run.Plain);

@@ -4,6 +4,7 @@
 
 #include "Protocol/Protocol.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 
@@ -69,9 +70,14 @@ TEST(GraphRotation, excludedVariant_isNotRun) {
 }
 
 TEST(GraphRotation, graphThatIsOnlyConfirmedOrReplayed_isNotTouched) {
-  for (const char *Mode : {"replay", "dispatch"}) {
-    SCOPED_TRACE(Mode);
-    StandInRun Run("graph-memory");
+  for (auto [Mode, Scenario] : {std::pair{"replay", "graph-memory"},
+                                {"dispatch", "graph-memory"},
+                                {"replay", "graph-semaphores"},
+                                {"dispatch", "graph-semaphores"},
+                                {"replay", "graph-memory-operations"},
+                                {"dispatch", "graph-memory-operations"}}) {
+    SCOPED_TRACE(std::string(Mode) + " " + Scenario);
+    StandInRun Run(Scenario);
     StandInPlan Plan;
     Plan.Mode = Mode;
     if (Mode == std::string("dispatch"))
@@ -91,6 +97,90 @@ TEST(GraphRotation, variantThatHangsOrBreaksTheContext_endsTheProcess) {
     ASSERT_FALSE(Run.Timed.of("fault").empty());
     EXPECT_EQ(Run.Timed.of("fault")[0].at(1), "odd");
   }
+}
+
+TEST(GraphRotation, kernelsBesideSemaphoresAndMemoryOperations_areRotatedWhateverChanges) {
+  for (auto [Scenario, Reason] : {std::pair{"graph-semaphores", "semaphore"},
+                                  {"graph-memory-operations", "memory-operation"}}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario);
+    EXPECT_EQ(Run.Plain.ExitStatus, 0);
+    EXPECT_EQ(std::count(Run.Plain.Stdout.begin(), Run.Plain.Stdout.end(), '\n'), 74);
+    EXPECT_EQ(Run.Plain.Stdout.find("__"), std::string::npos) << "a variant";
+    expectTheSame(Run.Trace, Run.Plain);
+    expectTheSame(Run.time(nodeRotation()), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("fault").empty());
+    EXPECT_TRUE(Run.Timed.of("stood-back").empty());
+    EXPECT_EQ(Run.Timed.of("graph-stays"),
+              (std::vector<Fields>{{"scale", Reason}, {"step", Reason}}));
+    EXPECT_EQ(launchesInGraphs(Run.Timed, "step"), launchesInGraphs(Run.Traced, "step"));
+    std::map<std::string, unsigned> Samples;
+    for (const Fields &Line : Run.Timed.of("rotated"))
+      ++Samples[Line.at(0)];
+    // Two of each kernel in all 72 launches but the last three of the graph that became another
+    // one; six launches lack a node.
+    EXPECT_EQ(Samples["scale"], 138u);
+    EXPECT_EQ(Samples["step"], 132u);
+  }
+}
+
+TEST(GraphRotation, capturedMemoryOperations_keepAGraphInWhichKernelsAreRotated) {
+  StandInRun Run("captured-operations");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  EXPECT_EQ(Run.Timed.of("graph-stays"), (std::vector<Fields>{{"step", "memory-operation"}}));
+  EXPECT_EQ(Run.Timed.of("rotated").size(), 120u);
+}
+
+/// The kernels at the top level run once at each launch, and those in a body three times.
+TEST(GraphRotation, kernelsBesideAConditionalNode_areRotatedUnlessABodyHasThem) {
+  StandInRun Run("graph-conditional");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  EXPECT_EQ(std::count(Run.Plain.Stdout.begin(), Run.Plain.Stdout.end(), '\n'), 41);
+  EXPECT_EQ(launchesInGraphs(Run.Traced, "count"), 120u);
+  expectTheSame(Run.Trace, Run.Plain);
+  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(Run.Timed.of("fault").empty());
+  EXPECT_EQ(Run.Timed.of("graph-stays"), (std::vector<Fields>{{"count", "conditional"},
+                                                              {"lower", "conditional"},
+                                                              {"scale", "beside-conditional"},
+                                                              {"step", "beside-conditional"}}));
+  std::map<std::string, unsigned> Samples;
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    ++Samples[Line.at(0)];
+  EXPECT_EQ(Samples, (std::map<std::string, unsigned>{{"scale", 80}, {"step", 40}}));
+
+  StandInRun Twice("graph-conditional-twice");
+  expectTheSame(Twice.time(nodeRotation()), Twice.Plain);
+  for (const Fields &Line : Twice.Timed.of("rotated"))
+    EXPECT_EQ(Line.at(0), "scale");
+  EXPECT_EQ(Twice.Timed.of("rotated").size(), 80u);
+  EXPECT_EQ(Twice.Traced.of("graph-stays").back(), (Fields{"scale", "beside-conditional"}));
+}
+
+TEST(GraphRotation, variantThatTheDriverRefusesInAGraph_leavesTheKernelToWholeRuns) {
+  for (const char *Scenario : {"graph-semaphores", "graph-memory-operations"}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario, "refused");
+    expectTheSame(Run.time(nodeRotation()), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("fault").empty());
+    std::string Why = "the driver does not take its variant odd in a graph: CUDA_ERROR_1";
+    std::vector<Fields> StoodBack = Run.Timed.of("stood-back");
+    std::sort(StoodBack.begin(), StoodBack.end());
+    EXPECT_EQ(StoodBack, (std::vector<Fields>{{"scale", Why}, {"step", Why}}));
+    EXPECT_LE(Run.Timed.of("rotated").size(), 8u) << "less than a cycle of each kernel";
+  }
+}
+
+TEST(GraphRotation, kernelThatCannotBePutBack_endsTheProcess) {
+  StandInRun Run("captured-operations", "kept");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  EXPECT_EQ(Run.time(nodeRotation()).ExitStatus, FaultExitStatus);
+  ASSERT_EQ(Run.Timed.of("fault").size(), 1u);
+  EXPECT_EQ(Run.Timed.of("fault")[0].at(2), "could not be taken out of a graph: CUDA_ERROR_1");
 }
 
 TEST(GraphRotation, recordsOfGraphsAndCalls_areToldApart) {

@@ -437,6 +437,25 @@ public:
     launch(Graph, 0);
   }
   void forTheDevice() { launch(steps(), CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH); }
+  /// The second graph may have a kernel that launches the first one. The third one was launched
+  /// before there was any such graph.
+  void besideOneForTheDevice() {
+    CUgraph First = steps(), Second = steps(), Third = steps();
+    CUgraphExec ForDevice = nullptr, Exec = nullptr, Early = nullptr;
+    CHECK(cuGraphInstantiate(&Early, Third, 0));
+    CHECK(cuGraphLaunch(Early, nullptr));
+    CHECK(cuGraphInstantiate(&ForDevice, First, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+    CHECK(cuGraphInstantiate(&Exec, Second, 0));
+    for (int L = 0; L < 3; ++L) {
+      CHECK(cuGraphLaunch(Exec, nullptr));
+      CHECK(cuGraphLaunch(Early, nullptr));
+    }
+    CHECK(cuCtxSynchronize());
+    for (CUgraphExec Each : {ForDevice, Exec, Early})
+      CHECK(cuGraphExecDestroy(Each));
+    for (CUgraph Each : {First, Second, Third})
+      CHECK(cuGraphDestroy(Each));
+  }
   /// A refused change leaves the executable graph as it is.
   void refused() {
     CUgraph Graph = steps(), Other = Maker.make({{Does::Nothing}}, 1);
@@ -486,6 +505,12 @@ void carve::standin::pageableCopy(Kernels &K) {
 void carve::standin::deviceLaunched(Kernels &K) {
   KeptGraphs Graphs(K);
   Graphs.forTheDevice();
+  Graphs.print();
+}
+
+void carve::standin::besideDeviceLaunched(Kernels &K) {
+  KeptGraphs Graphs(K);
+  Graphs.besideOneForTheDevice();
   Graphs.print();
 }
 

@@ -26,9 +26,11 @@ static Executable *executable(CUgraphExec Handle) { return reinterpret_cast<Exec
 /// Gives \p To the parameters of \p From, without those of a child graph.
 static void assign(GraphNode &To, const GraphNode &From) {
   std::shared_ptr<Graph> Child = To.Child;
+  std::vector<std::shared_ptr<Graph>> Bodies = To.Bodies;
   bool Enabled = To.Enabled;
   To = From;
   To.Child = Child;
+  To.Bodies = Bodies;
   To.Enabled = Enabled;
   To.Parameters.clear();
   for (std::vector<char> &Argument : To.Call.Arguments)
@@ -64,6 +66,7 @@ GraphNode *Graph::add(GraphNode Node) {
   }
   assign(*New, Node);
   New->Child = Node.Child;
+  New->Bodies = Node.Bodies;
   Nodes.push_back(std::move(New));
   return Nodes.back().get();
 }
@@ -76,6 +79,11 @@ static void copyInto(Graph &To, const Graph &From, std::map<GraphNode *, GraphNo
     if (Node->Child) {
       Copy->Child = std::make_shared<Graph>();
       copyInto(*Copy->Child, *Node->Child, Places);
+    }
+    for (std::shared_ptr<Graph> &Body : Copy->Bodies) {
+      auto Own = std::make_shared<Graph>();
+      copyInto(*Own, *Body, Places);
+      Body = Own;
     }
   }
   for (const auto &[Before, After] : From.Edges)
@@ -131,8 +139,8 @@ STANDIN_API cuGraphDestroy(CUgraph Handle) {
   });
 }
 
-static CUresult addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After, size_t Count,
-                        GraphNode Node) {
+CUresult carve::standin::addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After,
+                                 size_t Count, GraphNode Node) {
   GraphNode *New = graph(To)->add(std::move(Node));
   for (size_t I = 0; I < Count; ++I)
     graph(To)->Edges.emplace(node(After[I]), New);
@@ -213,6 +221,35 @@ STANDIN_API cuGraphAddMemFreeNode(ADDED, CUdeviceptr) {
   GraphNode Node;
   Node.Type = CU_GRAPH_NODE_TYPE_MEM_FREE;
   return addNode(Out, To, After, Count, Node);
+}
+
+STANDIN_API cuGraphConditionalHandleCreate(CUgraphConditionalHandle *Out, CUgraph, CUcontext,
+                                           unsigned Default, unsigned) {
+  *Out = reinterpret_cast<CUgraphConditionalHandle>(new Condition{Default});
+  return CUDA_SUCCESS;
+}
+
+void carve::standin::setCondition(CUgraphConditionalHandle Handle, unsigned Value) {
+  reinterpret_cast<Condition *>(Handle)->Value = Value;
+}
+
+STANDIN_API cuGraphAddNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After,
+                           const CUgraphEdgeData *Data, size_t Count, CUgraphNodeParams *Params) {
+  return traced(CALL(cuGraphAddNode_v2){Out, To, After, Data, Count, Params},
+                [](auto &P, unsigned) -> CUresult {
+                  CUDA_CONDITIONAL_NODE_PARAMS &Its = P.nodeParams->conditional;
+                  if (P.nodeParams->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+                    return CUDA_ERROR_NOT_SUPPORTED;
+                  GraphNode Node;
+                  Node.Type = P.nodeParams->type;
+                  Node.Decides = reinterpret_cast<Condition *>(Its.handle);
+                  Node.Bodies.push_back(std::make_shared<Graph>());
+                  Node.BodyHandles.push_back(reinterpret_cast<CUgraph>(Node.Bodies[0].get()));
+                  CUresult Result =
+                      addNode(P.phGraphNode, P.hGraph, P.dependencies, P.numDependencies, Node);
+                  Its.phGraph_out = node(*P.phGraphNode)->BodyHandles.data();
+                  return Result;
+                });
 }
 
 static CUresult addEvent(ADDED, CUgraphNodeType Type, CUevent Event) {
@@ -337,12 +374,12 @@ STANDIN_API cuGraphExecDestroy(CUgraphExec Handle) {
   });
 }
 
-/// Calls \p Change with the node of \p P's executable graph. Fails if there is none of this type.
-template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Type, F Change) {
-  if (!exists(node(Params.hNode)))
+CUresult carve::standin::changeNode(CUgraphExec Of, CUgraphNode Node, CUgraphNodeType Type,
+                                    const std::function<void(GraphNode &)> &Change) {
+  if (!exists(node(Node)))
     std::abort();
-  Executable &E = *executable(Params.hGraphExec);
-  auto It = E.Places.find(node(Params.hNode));
+  Executable &E = *executable(Of);
+  auto It = E.Places.find(node(Node));
   if (It == E.Places.end() || It->second->Type != Type)
     return CUDA_ERROR_INVALID_VALUE;
   GraphNode New = *It->second;
@@ -351,10 +388,35 @@ template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Ty
   return CUDA_SUCCESS;
 }
 
+/// As changeNode(), for the executable graph and the node of a call's parameters.
+template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Type, F Change) {
+  return changeNode(Params.hGraphExec, Params.hNode, Type, Change);
+}
+
+std::string carve::standin::kernelInNode(CUgraphExec Of, CUgraphNode Node) {
+  std::lock_guard<std::mutex> Guard(driver().Lock);
+  CUfunction Kernel = executable(Of)->Places.at(node(Node))->Function;
+  return reinterpret_cast<Entry *>(Kernel)->Code->Name;
+}
+
+static std::string &refusedEnding() {
+  static auto *Ending = new std::string;
+  return *Ending;
+}
+
+void carve::standin::refuseInGraphs(const std::string &Ending) { refusedEnding() = Ending; }
+
 STANDIN_API cuGraphExecKernelNodeSetParams(CUgraphExec Of, CUgraphNode Node,
                                            const CUDA_KERNEL_NODE_PARAMS *Params) {
   return traced(CALL(cuGraphExecKernelNodeSetParams_v2){Of, Node, Params}, [](auto &P, unsigned) {
-    return change(P, CU_GRAPH_NODE_TYPE_KERNEL, [&](GraphNode &N) { setKernel(N, *P.nodeParams); });
+    // What a refused call leaves in the node is not documented.
+    CUresult Changed =
+        change(P, CU_GRAPH_NODE_TYPE_KERNEL, [&](GraphNode &N) { setKernel(N, *P.nodeParams); });
+    const CUfunction Kernel = P.nodeParams->func;
+    const std::string &Refused = refusedEnding();
+    bool Takes = Refused.empty() || !Kernel ||
+                 !reinterpret_cast<Entry *>(Kernel)->Code->Name.ends_with(Refused);
+    return Takes ? Changed : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -386,6 +448,8 @@ STANDIN_API cuGraphExecNodeSetParams(CUgraphExec Of, CUgraphNode Node, CUgraphNo
   return traced(CALL(cuGraphExecNodeSetParams){Of, Node, Params},
                 [](auto &P, unsigned) -> CUresult {
                   const CUgraphNodeParams &New = *P.nodeParams;
+                  if (auto Sync = syncWorkOf(New))
+                    return change(P, New.type, [&](GraphNode &N) { N.Other = Sync; });
                   if (New.type != CU_GRAPH_NODE_TYPE_MEMSET)
                     return CUDA_ERROR_NOT_SUPPORTED;
                   return change(P, New.type, [&](GraphNode &N) {
@@ -438,6 +502,15 @@ static void addStep(Steps &All, const GraphNode &Node, unsigned Correlation) {
     return All.push_back([Host = Node.Host](StreamState &) { Host.fn(Host.userData); });
   case CU_GRAPH_NODE_TYPE_GRAPH:
     return addSteps(All, *Node.Child, Correlation);
+  case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+    Steps Body;
+    addSteps(Body, *Node.Bodies[0], Correlation);
+    return All.push_back([Body, Decides = Node.Decides](StreamState &S) {
+      while (Decides->Value)
+        for (const auto &Step : Body)
+          Step(S);
+    });
+  }
   case CU_GRAPH_NODE_TYPE_EVENT_RECORD: {
     auto Done = std::make_shared<Completion>();
     reinterpret_cast<EventState *>(Node.Event)->Recorded = Done;

@@ -5,6 +5,7 @@
 
 #include "unit/Probe/StandIn/StandIn.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -110,8 +111,18 @@ struct GraphNode {
   CUDA_HOST_NODE_PARAMS Host{};
   CUevent Event = nullptr;
   std::shared_ptr<Graph> Child;
+  /// Of a conditional node: it runs the first body while its condition is not 0. CUDA owns the
+  /// array of the bodies' handles.
+  std::vector<std::shared_ptr<Graph>> Bodies;
+  std::vector<CUgraph> BodyHandles;
+  struct Condition *Decides = nullptr;
   std::function<void(StreamState &)> Other; ///< What was captured and is not one of these.
   bool Enabled = true;
+};
+/// The value of a conditional node.
+struct Condition {
+  unsigned Default = 0;
+  std::atomic<unsigned> Value{0};
 };
 /// A type that no probe of today knows: the last one that the enumeration has room for.
 inline constexpr auto UnheardOfNode = CUgraphNodeType(15);
@@ -170,10 +181,12 @@ CUresult contextStatus(); ///< Returns why no call can succeed now, or CUDA_SUCC
 std::shared_ptr<StreamState> streamOf(CUstream Handle);
 std::shared_ptr<StreamState> makeStream(Context *Owner, bool Blocking);
 
-/// Queues \p Run after everything for which it must wait. In a capture it becomes a node instead,
-/// and the result is null.
+/// Queues \p Run after everything for which it must wait. In a capture it becomes a node of the
+/// type
+/// \p Captured instead, and the result is null.
 CompletionPtr submit(const std::shared_ptr<StreamState> &Stream,
-                     std::function<void(StreamState &)> Run);
+                     std::function<void(StreamState &)> Run,
+                     CUgraphNodeType Captured = UnheardOfNode);
 /// Waits for all work of \p C.
 void synchronize(Context *C);
 
@@ -183,6 +196,16 @@ CUresult forbiddenInCapture();
 /// Allocates device memory. Returns 0 if the device has no more.
 CUdeviceptr allocate(size_t Bytes, Kind What);
 bool release(CUdeviceptr Base);
+
+/// Adds \p Node to \p To. It runs after the \p Count nodes \p After.
+CUresult addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After, size_t Count,
+                 GraphNode Node);
+/// Calls \p Change with the node of \p Of that was made of \p Node. Fails if there is none of this
+/// type.
+CUresult changeNode(CUgraphExec Of, CUgraphNode Node, CUgraphNodeType Type,
+                    const std::function<void(GraphNode &)> &Change);
+/// Returns what a node with external semaphores or memory operations does; null for any other node.
+std::function<void(StreamState &)> syncWorkOf(const CUgraphNodeParams &Params);
 
 /// Returns the values of a launch's arguments.
 std::vector<std::vector<char>> copyArguments(CUfunction Function, void **Params, void **Extra);

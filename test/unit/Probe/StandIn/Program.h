@@ -58,6 +58,7 @@ void randomGraphs(Kernels &K);
 void unheardOfNode(Kernels &K);
 void pageableCopy(Kernels &K);
 void deviceLaunched(Kernels &K);
+void besideDeviceLaunched(Kernels &K);
 void refusedUpdate(Kernels &K);
 void waitingNodes(Kernels &K);
 void tiedObjects(Kernels &K);
@@ -67,5 +68,10 @@ void graphContexts(Kernels &K);
 void countedGraph(Kernels &K);
 void graphSteps(Kernels &K);
 void graphMemory(Kernels &K);
+void graphSemaphores(Kernels &K);
+void graphMemoryOperations(Kernels &K);
+void capturedOperations(Kernels &K);
+void graphConditional(Kernels &K);
+void graphConditionalTwice(Kernels &K);
 
 } // namespace carve::standin

@@ -104,6 +104,13 @@ static CUresult tell(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
+/// lower(word, condition) subtracts 1 from the word, and makes the condition what is left.
+static CUresult lower(const KernelCall &Call) {
+  unsigned Left = --*pointer<unsigned>(Call, 0);
+  setCondition(Call.argument<CUgraphConditionalHandle>(1), Left);
+  return CUDA_SUCCESS;
+}
+
 static KernelBody badly(const std::string &Bad, KernelBody Body) {
   if (Bad == "wrong")
     return [Body](const KernelCall &Call) {
@@ -137,6 +144,10 @@ static KernelBody badly(const std::string &Bad, KernelBody Body) {
 }
 
 void carve::standin::registerProgramKernels(const std::string &Bad) {
+  if (Bad == "refused")
+    refuseInGraphs("__odd");
+  if (Bad == "kept")
+    refuseInGraphs("step");
   auto Register = [&](const std::string &Name, std::vector<size_t> Bytes, const KernelBody &Body) {
     registerKernel({Name, Bytes, Body, 400'000, 64});
     registerKernel({Name + "__carve_control", Bytes, Body, 400'000, 64});
@@ -150,4 +161,5 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
   Register("count", {8, 4}, count);
   Register("masked", {8, 8, 4}, masked);
   registerKernel({"tell", {8}, tell, 1000, 16});
+  registerKernel({"lower", {8, 8}, lower, 1000, 16});
 }

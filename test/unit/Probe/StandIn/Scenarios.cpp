@@ -409,6 +409,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"unheard-of-node", unheardOfNode},
       {"pageable-copy", pageableCopy},
       {"device-launched", deviceLaunched},
+      {"beside-device-launched", besideDeviceLaunched},
       {"refused-update", refusedUpdate},
       {"waiting-nodes", waitingNodes},
       {"tied-objects", tiedObjects},
@@ -418,6 +419,11 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"counted-graph", countedGraph},
       {"graph-steps", graphSteps},
       {"graph-memory", graphMemory},
+      {"graph-semaphores", graphSemaphores},
+      {"graph-memory-operations", graphMemoryOperations},
+      {"captured-operations", capturedOperations},
+      {"graph-conditional", graphConditional},
+      {"graph-conditional-twice", graphConditionalTwice},
   };
   return All;
 }

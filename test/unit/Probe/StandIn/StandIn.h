@@ -60,6 +60,20 @@ __attribute__((visibility("default"))) void setDeviceMemory(size_t Bytes);
 __attribute__((visibility("default"))) void callUnheardOf();
 inline constexpr unsigned UnheardOfId = 900;
 
+/// Returns the name of the kernel that an executable graph has in the node made of \p Node. On a
+/// GPU nobody can ask for it.
+__attribute__((visibility("default"))) std::string kernelInNode(CUgraphExec Of, CUgraphNode Node);
+
+/// From now on, executable graphs refuse kernels whose names end with \p Ending.
+__attribute__((visibility("default"))) void refuseInGraphs(const std::string &Ending);
+
+/// Returns the value that was signalled last.
+__attribute__((visibility("default"))) uint64_t valueOf(CUexternalSemaphore Semaphore);
+
+/// What a kernel does with cudaGraphSetConditional().
+__attribute__((visibility("default"))) void setCondition(CUgraphConditionalHandle Handle,
+                                                         unsigned Value);
+
 /// Adds a node of a type that no probe of today knows. It does nothing.
 __attribute__((visibility("default"))) void addUnheardOfNode(CUgraph Graph);
 

@@ -119,12 +119,13 @@ static void waitForRoom(StreamState &Stream) {
 }
 
 CompletionPtr carve::standin::submit(const std::shared_ptr<StreamState> &Stream,
-                                     std::function<void(StreamState &)> Run) {
+                                     std::function<void(StreamState &)> Run,
+                                     CUgraphNodeType Captured) {
   waitForRoom(*Stream);
   std::lock_guard<std::mutex> Guard(driver().Lock);
   if (Stream->Captured) {
     GraphNode Node;
-    Node.Type = UnheardOfNode;
+    Node.Type = Captured;
     Node.Other = std::move(Run);
     Stream->Captured->Nodes.push_back(std::move(Node));
     return nullptr;
