@@ -169,7 +169,8 @@ llvm::Error RoundsStage::timeRound() {
   }
   Rounds.select(Sets);
   Rounds.assemble();
-  llvm::Expected<InRunTuning> Timed = timeInside(State, Job, Built, std::move(Choices));
+  llvm::Expected<InRunTuning> Timed =
+      timeInside(State, Job, Built, std::move(Choices), All.Run.Record.Verified);
   if (!Timed)
     return Timed.takeError();
   learn(std::move(*Timed));

@@ -67,7 +67,7 @@ public:
       : State(State), Job(Job), Built(Built), ReplayS(replaySeconds(State)),
         Choices(std::move(Choices)) {}
 
-  llvm::Expected<InRunTuning> make();
+  llvm::Expected<InRunTuning> make(llvm::ArrayRef<VerifiedVariant> Earlier);
 
 private:
   std::string plan(const PlanExclusions &Excluded) const;
@@ -133,7 +133,7 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
   return Result;
 }
 
-llvm::Expected<InRunTuning> TimingStage::make() {
+llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Earlier) {
   for (size_t K = 0; K < Choices.size(); ++K)
     if (Built.Kernels[K].timedTogether() > 2)
       logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
@@ -145,7 +145,7 @@ llvm::Expected<InRunTuning> TimingStage::make() {
     logLine("the timing run does not count: " + *Run->Failure);
   if (!State.Request.RecordPath.empty() && !Run->Failure)
     State.Samples.addTiming(Run->Record);
-  return judgeTimingRun(Job, Built, std::move(Choices), std::move(*Run));
+  return judgeTimingRun(Job, Built, std::move(Choices), std::move(*Run), Earlier);
 }
 
 } // namespace
@@ -199,6 +199,7 @@ std::optional<std::string> carve::whyNoTimingRun(const TuneState &State) {
 
 llvm::Expected<InRunTuning> carve::timeInside(TuneState &State, const TuningJob &Job,
                                               const JobBuild &Built,
-                                              std::vector<ModeChoice> Choices) {
-  return TimingStage(State, Job, Built, std::move(Choices)).make();
+                                              std::vector<ModeChoice> Choices,
+                                              llvm::ArrayRef<VerifiedVariant> Earlier) {
+  return TimingStage(State, Job, Built, std::move(Choices)).make(Earlier);
 }

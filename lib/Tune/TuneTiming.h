@@ -39,9 +39,11 @@ llvm::Expected<RunRecord> runTiming(TuneState &State, const std::string &Plan, d
                                     const ImageMap &Images);
 
 /// Makes a timing run of \p Job with its modules as they are assembled in \p Built now, and judges
-/// it. Each kernel is timed as its element of \p Choices says. Fails if tuning cannot go on: it was
+/// it. Each kernel is timed as its element of \p Choices says, and \p Earlier has the verdicts of
+/// earlier runs. Fails if tuning cannot go on: it was
 /// interrupted, the program cannot be started, or the samples cannot be read.
 llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,
-                                       const JobBuild &Built, std::vector<ModeChoice> Choices);
+                                       const JobBuild &Built, std::vector<ModeChoice> Choices,
+                                       llvm::ArrayRef<VerifiedVariant> Earlier = {});
 
 } // namespace carve

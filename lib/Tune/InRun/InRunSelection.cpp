@@ -6,6 +6,8 @@
 
 #include "Tune/InRun/InRunRounds.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -31,8 +33,10 @@ std::vector<double> groupMedians(const std::vector<double> &Values, size_t Count
 
 class SubjectJudge {
 public:
-  SubjectJudge(const InRunSubject &Subject, const InRunRecord &Record, const InRunLimits &Limits)
-      : Subject(Subject), Record(Record), Limits(Limits), Shapes(inRunShapes(Subject, Record)) {}
+  SubjectJudge(const InRunSubject &Subject, const InRunRecord &Record, const InRunLimits &Limits,
+               llvm::ArrayRef<VerifiedVariant> Earlier)
+      : Subject(Subject), Record(Record), Limits(Limits), Earlier(Earlier),
+        Shapes(inRunShapes(Subject, Record)) {}
 
   InRunOutcome judge();
 
@@ -67,6 +71,7 @@ private:
   const InRunSubject &Subject;
   const InRunRecord &Record;
   const InRunLimits &Limits;
+  llvm::ArrayRef<VerifiedVariant> Earlier; ///< The verdicts of earlier runs.
   std::vector<InRunShape> Shapes;
   double TotalNs = 0;
   RatioInterval Control;
@@ -282,9 +287,9 @@ OutputProof SubjectJudge::proofOf(size_t Variant) const {
     if (Shapes[I].Timing == InRunTiming::None || leavesDefault(Shapes[I], Variant))
       continue;
     bool Compared = false;
-    for (const VerifiedVariant &V : Record.Verified) {
+    for (const VerifiedVariant &V : llvm::concat<const VerifiedVariant>(Record.Verified, Earlier)) {
       if (V.Place.Kernel != Subject.Kernel || V.Variant != Subject.Variants[Variant] ||
-          V.Place.Shape != Subject.Shapes[I].Shape)
+          V.Place.Shape != Subject.Shapes[I].Shape || !isSound(V.Result))
         continue;
       Compared = true;
       if (V.Result == Verdict::WithinSpread)
@@ -404,10 +409,11 @@ InRunOutcome SubjectJudge::judge() {
 } // namespace
 
 std::vector<InRunOutcome> carve::selectInRun(const std::vector<InRunSubject> &Subjects,
-                                             const InRunRecord &Record, const InRunLimits &Limits) {
+                                             const InRunRecord &Record, const InRunLimits &Limits,
+                                             llvm::ArrayRef<VerifiedVariant> Earlier) {
   std::vector<InRunOutcome> Outcomes;
   for (const InRunSubject &S : Subjects)
-    Outcomes.push_back(SubjectJudge(S, Record, Limits).judge());
+    Outcomes.push_back(SubjectJudge(S, Record, Limits, Earlier).judge());
   return Outcomes;
 }
 

@@ -138,13 +138,15 @@ struct InRunOutcome {
 /// runs decide. Of every eight cycles of rotation, five are held out.
 ///
 /// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread, or if it needs
-/// proof and was timed at a shape at which its output was not compared. The best of
-/// the others in the choosing rounds are judged on the held-out rounds. The nominee is the variant
-/// with the least median, if the median is at most WinningRatio and its interval (by order
-/// statistics; the judged variants share Alpha) is below 1 - max(LeastMargin, twice the control's
-/// distance). The median of a composed variant is divided by WinningRatio for that comparison.
+/// proof and was timed at a shape at which its output was compared neither in this run nor in an
+/// earlier one, of which \p Earlier has the verdicts. The best of the others in the choosing rounds
+/// are judged on the held-out rounds. The nominee is the variant with the least median, if the
+/// median is at most WinningRatio and its interval (by order statistics; the judged variants share
+/// Alpha) is below 1 - max(LeastMargin, twice the control's distance). The median of a composed
+/// variant is divided by WinningRatio for that comparison.
 std::vector<InRunOutcome> selectInRun(const std::vector<InRunSubject> &Subjects,
-                                      const InRunRecord &Record, const InRunLimits &Limits = {});
+                                      const InRunRecord &Record, const InRunLimits &Limits = {},
+                                      llvm::ArrayRef<VerifiedVariant> Earlier = {});
 
 /// Changes \p Outcomes after a run whose output differed from the default's, as \p Difference says.
 /// Any kernel whose variants computed the program's results may be the cause, so all these become

@@ -41,11 +41,12 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
 }
 
 InRunTuning carve::judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
-                                  std::vector<ModeChoice> Choices, TimingRunResult Run) {
+                                  std::vector<ModeChoice> Choices, TimingRunResult Run,
+                                  llvm::ArrayRef<VerifiedVariant> Earlier) {
   std::vector<InRunSubject> Subjects;
   for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels))
     Subjects.push_back(subjectOf(K, Made.Variants));
-  std::vector<InRunOutcome> Outcomes = selectInRun(Subjects, Run.Record);
+  std::vector<InRunOutcome> Outcomes = selectInRun(Subjects, Run.Record, {}, Earlier);
   if (Run.Difference && !Run.Failure)
     distrustRotated(Outcomes, *Run.Difference);
   for (size_t K = 0; K < Outcomes.size(); ++K) {
@@ -148,6 +149,12 @@ void carve::addTimingRun(InRunTuning &All, InRunTuning Next, const JobBuild &Bui
     InRunOutcome Before = std::move(Old);
     Old = std::move(New);
     mergeVariants(Before, Old);
+    // The run that lost the nominee did not time the next best.
+    if (Before.Verdict == InRunVerdict::Nominated && Old.Verdict == InRunVerdict::Stays &&
+        leastRatio(Old) < InRunLimits().ScreeningRatio) {
+      Old.Verdict = InRunVerdict::Undecided;
+      Old.Reason = "its best variant was rejected in a later run";
+    }
     All.Choices[K] = std::move(Next.Choices[K]);
   }
   addRun(All.Run, std::move(Next.Run));

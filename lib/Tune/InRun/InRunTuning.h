@@ -35,9 +35,11 @@ std::vector<size_t> variantsLeft(const InRunTuning &All, size_t Kernel, const Jo
 size_t bestSoFar(const InRunTuning &All, size_t Kernel);
 
 /// Judges the kernels of \p Job with the variants of \p Built by \p Run, in which they were timed
-/// as \p Choices say. A kernel with TimingMode::Fixed is undecided for the choice's reason.
+/// as \p Choices say. What \p Earlier says, the verdicts of earlier runs, need not be compared
+/// again. A kernel with TimingMode::Fixed is undecided for the choice's reason.
 InRunTuning judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
-                           std::vector<ModeChoice> Choices, TimingRunResult Run);
+                           std::vector<ModeChoice> Choices, TimingRunResult Run,
+                           llvm::ArrayRef<VerifiedVariant> Earlier = {});
 
 /// Sets in \p Subjects, one per kernel, what the timing runs decided: nominees with their ratios,
 /// kernels that stay, and rejected variants.

@@ -312,6 +312,26 @@ TEST(InRunSelection, variantThatNeedsProof_isNominatedOnlyIfCompared) {
   }
 }
 
+TEST(InRunSelection, variantThatNeedsProof_mayHaveItFromAnEarlierRun) {
+  for (Verdict Earlier : {Verdict::Equal, Verdict::WithinSpread, Verdict::Differs}) {
+    SimulatedRun Run;
+    Run.rotate({shapeOf({0.5, 0.8})});
+    Run.Subjects[0].NeedProof = {2};
+    std::vector<VerifiedVariant> Of = {
+        {SimulatedRun::place(0, 0), SimulatedRun::variant(2), Earlier, ""}};
+    InRunOutcome O = selectInRun(Run.Subjects, Run.Record, {}, Of).front();
+    bool Sound = Earlier != Verdict::Differs;
+    EXPECT_EQ(O.Nominee, Sound ? 2u : 3u) << O.Reason;
+    EXPECT_EQ(O.Rejected.size(), Sound ? 0u : 1u);
+    EXPECT_EQ(O.Proof, Earlier == Verdict::Equal ? OutputProof::Bitwise
+                       : Sound                   ? OutputProof::WithinSpread
+                                                 : OutputProof::ProgramOutput);
+    Of[0].Place = SimulatedRun::place(0, 1);
+    EXPECT_EQ(selectInRun(Run.Subjects, Run.Record, {}, Of).front().Nominee, 3u)
+        << "another shape was compared";
+  }
+}
+
 /// A variant with codes for some shapes leaves the others as they are. Another variant that lacks
 /// times there is not judged.
 TEST(InRunSelection, variantForSomeShapes_countsAsTheDefaultAtTheOthers) {

@@ -203,6 +203,17 @@ TEST_F(RoundsOfOneKernel, nominee_rejectedLater_isDropped) {
   EXPECT_TRUE(variantsLeft(All, 0, Built).empty());
 }
 
+TEST_F(RoundsOfOneKernel, nomineeRejectedLater_anotherWasFast_wholeRunsDecide) {
+  add(outcome(Nominated, {1, 1, 0.9, 0.95, 0}, 2));
+  InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
+  Next.Rejected = {{2, "its output differs"}};
+  const InRunOutcome &O = add(std::move(Next));
+  EXPECT_EQ(O.Verdict, Undecided);
+  EXPECT_NE(O.Reason, "because");
+  EXPECT_EQ(bestSoFar(All, 0), 3u);
+  EXPECT_EQ(variantsLeft(All, 0, Built), (std::vector<size_t>{3, 4}));
+}
+
 TEST_F(RoundsOfOneKernel, timesOfShapes_areThoseOfAllRounds) {
   auto Timed = [](InRunOutcome O, std::vector<double> Ratios) {
     InRunShapeTimes Of{1e6, {}};
