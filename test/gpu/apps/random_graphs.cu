@@ -244,7 +244,7 @@ public:
         CHECK(cudaLaunchKernel(K.Params.func, K.Params.gridDim, K.Params.blockDim, K.Values, 0,
                                Stream));
     } else if (S.What == Does::Fill) {
-      CHECK(cudaMemsetAsync(M.Buffers[S.To], 0x3f, S.Value * 16, Stream));
+      CHECK(cudaMemsetAsync(M.Buffers[S.To], int(0x30 + S.Value % 16), 1024, Stream));
     } else if (S.What == Does::FillRows) {
       CHECK(cudaMemset2DAsync(M.Buffers[S.To], 64, 0x3e, 20, 30, Stream));
     } else if (S.What == Does::Copy) {
@@ -294,12 +294,13 @@ private:
   cudaMemsetParams fillNode(const Spec &S) const {
     cudaMemsetParams F = {};
     F.dst = M.Buffers[S.To];
-    // The words are those of floats between 1 and 2. Of rows nothing may change.
+    // The words are those of floats between 1 and 2. The driver may refuse other sizes in an
+    // executable graph, and of rows nothing changes.
     bool Rows = S.What == Does::FillRows;
     F.value = Rows ? 0x3e : 0x3f800000 + (S.Value << 12);
     F.elementSize = Rows ? 1 : 4;
     F.pitch = Rows ? 64 : 0;
-    F.width = Rows ? 20 : S.Value;
+    F.width = Rows ? 20 : 100;
     F.height = Rows ? 30 : 1;
     return F;
   }

@@ -283,7 +283,8 @@ TEST(ProbeRecords, traceFacts_damaged_areErrors) {
             "p:3: 'graph' record: field 2 is 'many', expected a number");
   EXPECT_EQ(failure(ProbeHead + "graph-stays\t_Z1gv\tsomehow\n"),
             "p:3: 'graph-stays' record: field 2 is 'somehow', expected "
-            "conditional|beside-conditional|device-launch|device-update|memory-node|semaphore|memory-operation|"
+            "conditional|beside-conditional|device-launch|device-update|memory-node|semaphore|"
+            "memory-operation|"
             "programmatic|pageable-copy|other-context|unknown-node|unknown-update|unread");
   EXPECT_EQ(failure(ProbeHead + "attribute\tk\tpriority\n"),
             "p:3: 'attribute' record: field 2 is 'priority', expected programmatic");

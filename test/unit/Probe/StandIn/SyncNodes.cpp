@@ -158,7 +158,7 @@ STANDIN_API cuGraphAddBatchMemOpNode(CUgraphNode *Out, CUgraph To, const CUgraph
                  operationsOf(P->count, P->paramArray));
 }
 
-template <class P> static CUresult changeSync(P &Params, CUgraphNodeType Type, Effect Does) {
+template <class P> static CUresult changeSync(P &Params, CUgraphNodeType Type, const Effect &Does) {
   return changeNode(Params.hGraphExec, Params.hNode, Type,
                     [&](GraphNode &Node) { Node.Other = Does; });
 }
