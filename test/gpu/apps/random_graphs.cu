@@ -122,7 +122,9 @@ struct Spec {
   }
   bool isKernel() const { return What <= Does::Together; }
   bool usesFrom() const { return isKernel() || What == Does::Copy; }
-  bool mayBeDisabled() const { return What <= Does::Copy; }
+  /// Not the cooperative kernel: with driver 580.159 a graph in which such a node was disabled and
+  /// enabled again sometimes ends in a launch failure, without carve-nvcc.
+  bool mayBeDisabled() const { return What <= Does::Copy && What != Does::Together; }
   bool conflicts(const Spec &Other) const {
     for (unsigned Buffer = 0; Buffer < DeviceBuffers + HostBuffers; ++Buffer)
       if (touches(Buffer) && Other.touches(Buffer))
