@@ -85,12 +85,13 @@ static std::string kindText(const HostGpu &Gpu) {
 
 /// Moves the GPUs of which \p WhyLeft gives a reason to the others.
 static void leave(ChosenGpus &Chosen, llvm::function_ref<std::string(const HostGpu &)> WhyLeft) {
-  llvm::erase_if(Chosen.Used, [&](const HostGpu &Gpu) {
-    std::string Why = WhyLeft(Gpu);
-    if (!Why.empty())
+  std::vector<HostGpu> Kept;
+  for (const HostGpu &Gpu : Chosen.Used)
+    if (std::string Why = WhyLeft(Gpu); Why.empty())
+      Kept.push_back(Gpu);
+    else
       Chosen.Left.push_back({Gpu.text(), Why});
-    return !Why.empty();
-  });
+  Chosen.Used = std::move(Kept);
 }
 
 /// Leaves out the GPUs that differ from most.
@@ -103,7 +104,7 @@ static void leaveOtherKinds(ChosenGpus &Chosen) {
                        [&](const HostGpu &A, const HostGpu &B) { return OfKind(A) < OfKind(B); });
   if (Most == Chosen.Used.end())
     return;
-  const HostGpu Kind = *Most;
+  const HostGpu &Kind = *Most;
   leave(Chosen, [&](const HostGpu &Gpu) {
     return sameKind(Gpu, Kind)
                ? std::string()
