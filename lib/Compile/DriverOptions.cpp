@@ -44,7 +44,7 @@ static Flags driverFlags(DriverOptions &O) {
   Run.Variable = "CARVE_RUN";
   registerTuning(F, "--carve-",
                  {O.TimeoutS, O.MaxRuns, O.BudgetS, O.Mode, &O.Effort, &O.Scope, O.Domain,
-                  O.Entries, O.OutputFiles, O.Samples});
+                  O.Entries, O.OutputFiles, O.Samples, /*Gpus=*/nullptr});
   F.text("--carve-profile", "FILE", O.ProfilePath,
          "read decisions from this profile, and write those of a tuning to it")
       .Variable = "CARVE_PROFILE";

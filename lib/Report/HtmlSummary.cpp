@@ -112,7 +112,7 @@ std::string amountText(uint64_t Count, llvm::StringRef What, llvm::StringRef Plu
 std::string secondsText(double Seconds) { return durationText(1e9 * Seconds); }
 
 std::vector<std::string> notes(const TuningReport &R) {
-  std::vector<std::string> All;
+  std::vector<std::string> All = gpuTexts(R);
   for (const GpuUser &U : R.OtherUsers)
     All.push_back(U.text());
   for (const std::string &Why : R.Reruns)

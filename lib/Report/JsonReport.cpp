@@ -45,6 +45,11 @@ template <class Fields> void describe(Fields &F, GpuUser &U) {
   F.ifSet("busy-percent", U.BusyPercent);
 }
 
+template <class Fields> void describe(Fields &F, LeftGpu &L) {
+  F("gpu", L.Gpu);
+  F("why", Readable{L.Why});
+}
+
 template <class Fields> void describe(Fields &F, InRunFinding &R) {
   F("mode", R.Mode);
   F("mode-reason", Readable{R.Reason});
@@ -55,6 +60,7 @@ template <class Fields> void describe(Fields &F, InRunFinding &R) {
   F("cold-ns", R.ColdNs);
   F("warm-ns", R.WarmNs);
   F("warm-weight", R.WarmWeight);
+  F.ifSet("gpu", R.Gpu);
 }
 
 template <class Fields> void describe(Fields &F, ConcurrencyLevel &L) {
@@ -144,6 +150,9 @@ template <class Fields> void describe(Fields &F, TuningReport &R) {
   F("gpus", R.Gpus);
   F.ifSet("graph-share", R.GraphShare);
   F("other-gpu-users", R.OtherUsers);
+  F.ifSet("timed-on", R.TimedOn);
+  F.ifSet("left-gpus", R.LeftGpus);
+  F.readableIfSet("gpu-note", R.GpuNote);
   F("note", Readable{R.Note});
   F("kernels", R.Kernels);
 }

@@ -1,6 +1,7 @@
 #include "Report/ReportWords.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace carve;
@@ -22,6 +23,8 @@ std::string carve::inRunText(const InRunFinding &R) {
       Text = Word.str();
   if (!R.Reason.empty())
     Text += " (" + R.Reason + ")";
+  if (!R.Gpu.empty())
+    Text += " on " + R.Gpu;
   if (R.Verified == "bitwise")
     Text += ", output equal bit by bit";
   else if (R.Verified == "within-spread")
@@ -31,6 +34,18 @@ std::string carve::inRunText(const InRunFinding &R) {
   if (R.Rounds && !R.Verified.empty())
     Text += ", " + speedupText(R.Ratio) + " over " + std::to_string(R.Rounds) + " rounds";
   return Text;
+}
+
+std::vector<std::string> carve::gpuTexts(const TuningReport &R) {
+  std::vector<std::string> Texts;
+  if (R.TimedOn.size() > 1)
+    Texts.push_back("kernels timed at once on " + llvm::join(R.TimedOn, ", ") + "; " +
+                    R.TimedOn.front() + " confirmed");
+  for (const LeftGpu &L : R.LeftGpus)
+    Texts.push_back(L.Gpu + " was left out: " + L.Why);
+  if (!R.GpuNote.empty())
+    Texts.push_back(R.GpuNote);
+  return Texts;
 }
 
 std::vector<std::string> carve::entryTexts(const KernelReport &K) {

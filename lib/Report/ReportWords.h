@@ -21,6 +21,10 @@ std::string inRunText(const InRunFinding &R);
 /// of. Empty if there are no such entries.
 std::vector<std::string> entryTexts(const KernelReport &K);
 
+/// Says, in a text for each, which GPUs timed kernels at once, and which took no part and why.
+/// Empty if the tuning was not asked for several.
+std::vector<std::string> gpuTexts(const TuningReport &R);
+
 /// Says how many pairs of runs the confirmation made and why it made no more. Empty if there was
 /// none, or if the report does not tell.
 std::string confirmationText(const TuningReport &R);

@@ -88,6 +88,8 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
        << " of the GPU time\n";
   for (const std::string &Why : R.Reruns)
     OS << "timed again: " << Why << "\n";
+  for (const std::string &Text : gpuTexts(R))
+    OS << Text << "\n";
   for (const GpuUser &U : R.OtherUsers)
     OS << U.text() << "\n";
   if (R.Unordered)

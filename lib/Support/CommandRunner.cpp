@@ -10,6 +10,7 @@
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/Program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -79,29 +80,64 @@ struct Pipe {
   }
 };
 
-// The child that gets the signals sent to us, or minus its group; 0 if there is none.
-volatile sig_atomic_t ForwardTo = 0;
+/// The most runs at once that signals are forwarded to.
+constexpr size_t MostForwarded = 64;
+/// The children that get the signals sent to us, each as its process id, or as minus its group. A
+/// signal handler reads this table; 0 is an empty place.
+std::atomic<pid_t> ForwardTo[MostForwarded];
 
 volatile sig_atomic_t LastSignal = 0;
 
 void forwardSignal(int Signal) {
   LastSignal = Signal;
-  if (ForwardTo == 0)
+  if (std::all_of(std::begin(ForwardTo), std::end(ForwardTo),
+                  [](const std::atomic<pid_t> &Child) { return Child == 0; }))
     return;
   const int Errno = errno;
   // The processes that nvcc has started outlive nvcc, so they get the signal while we can still
   // find them.
   adoptDescendants();
   (void)signalDescendants(Signal);
-  ::kill(ForwardTo, Signal);
+  for (const std::atomic<pid_t> &Child : ForwardTo)
+    if (pid_t To = Child)
+      ::kill(To, Signal);
   errno = Errno;
 }
 
-/// While an object lives, SIGINT, SIGTERM and SIGHUP go to the child instead of ending us, so that
-/// our own files are removed. The caller then stops because of CommandResult::Interrupted.
+/// While an object lives, SIGINT, SIGTERM and SIGHUP go to its child instead of ending us, so that
+/// our own files are removed. The caller then stops because of CommandResult::Interrupted. Several
+/// objects may live at once, in several threads: the first sets the handler, and the last puts the
+/// earlier one back.
 class SignalForwarding {
 public:
   SignalForwarding() {
+    std::lock_guard<std::mutex> Alone(Mutex);
+    if (Living++ == 0)
+      install();
+    for (size_t I = 0; I < MostForwarded && !Place; ++I)
+      if (!Taken[I]) {
+        Taken[I] = true;
+        Place = I;
+      }
+  }
+  SignalForwarding(const SignalForwarding &) = delete;
+  ~SignalForwarding() {
+    std::lock_guard<std::mutex> Alone(Mutex);
+    if (--Living == 0)
+      for (size_t I = 0; I < 3; ++I)
+        ::sigaction(Signals[I], &Old[I], nullptr);
+    forwardTo(0);
+    if (Place)
+      Taken[*Place] = false;
+  }
+  /// Sets the child, as ForwardTo has it.
+  void forwardTo(pid_t Child) {
+    if (Place)
+      ForwardTo[*Place] = Child;
+  }
+
+private:
+  static void install() {
     LastSignal = 0;
     struct sigaction Action = {};
     Action.sa_handler = forwardSignal;
@@ -114,15 +150,13 @@ public:
         ::sigaction(Signals[I], &Action, nullptr);
     }
   }
-  ~SignalForwarding() {
-    for (size_t I = 0; I < 3; ++I)
-      ::sigaction(Signals[I], &Old[I], nullptr);
-    ForwardTo = 0;
-  }
 
-private:
   static constexpr int Signals[3] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction Old[3];
+  static inline std::mutex Mutex;
+  static inline size_t Living = 0;
+  static inline bool Taken[MostForwarded] = {};
+  static inline struct sigaction Old[3] = {};
+  std::optional<size_t> Place; ///< Absent if so many runs are under way that no place is left.
 };
 
 std::string resolveProgram(const std::string &Name) {
@@ -174,7 +208,7 @@ struct ChildStart {
 /// Forks and returns the child's process id, or -1. From then on the child gets the signals that
 /// are forwarded.
 pid_t startChild(const Command &C, const char *Program, char **Argv, char **Env, ChildStart Start,
-                 bool Forwarded) {
+                 SignalForwarding *Forwarding) {
   // If the handler did not see the new child, the child would outlive us.
   UninterruptedWork Starting;
   Start.Mask = Starting.maskBefore();
@@ -184,8 +218,8 @@ pid_t startChild(const Command &C, const char *Program, char **Argv, char **Env,
     becomeChild(C, Program, Argv, Env, Parent, Start);
   if (Child > 0 && C.TimeoutS > 0)
     ::setpgid(Child, Child);
-  if (Child > 0 && Forwarded)
-    ForwardTo = C.TimeoutS > 0 ? -Child : Child;
+  if (Child > 0 && Forwarding)
+    Forwarding->forwardTo(C.TimeoutS > 0 ? -Child : Child);
   return Child;
 }
 
@@ -267,7 +301,8 @@ int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
   int Status = 0;
   while (!Result.TimedOut && C.TimeoutS > 0) {
     pid_t Done = ::waitpid(Child, &Status, WNOHANG);
-    if (Done == Child)
+    // After a signal another run may have ended the children of all.
+    if (Done == Child || (Done < 0 && errno == ECHILD))
       return Status;
     if (End.passed())
       Result.TimedOut = true;
@@ -331,14 +366,14 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   pid_t Child =
       startChild(C, Program.c_str(), Argv.data(), Environment.data(),
                  {{}, Out.Write, Remembered && Err.Write < 0 ? Out.Write : Err.Write, Fail.Write},
-                 Forwarding.has_value());
+                 Forwarding ? &*Forwarding : nullptr);
   if (Child < 0)
     return llvm::createStringError(std::error_code(errno, std::generic_category()),
                                    "cannot start %s", Program.c_str());
   // A signal that arrived after the handler was set and before the child existed has reached
   // nobody.
   if (int Early = LastSignal; Early && Forwarding)
-    ::kill(ForwardTo, Early);
+    ::kill(C.TimeoutS > 0 ? -Child : Child, Early);
   Out.closeWrite();
   Err.closeWrite();
   Fail.closeWrite();

@@ -71,7 +71,8 @@ public:
 /// Starts real processes. While a run has inherited streams or a timeout, SIGINT, SIGTERM and
 /// SIGHUP that are sent to us are passed on to the child and reported. So whoever ends us also ends
 /// the child, and our own files are removed. If a run with a timeout has not ended 3 s after such a
-/// signal, it is killed. Such runs must not overlap.
+/// signal, it is killed. Such runs may be under way in several threads at once; a signal then goes
+/// to the children of all.
 class ProcessRunner final : public CommandRunner {
 public:
   llvm::Expected<CommandResult> run(const Command &C) override;

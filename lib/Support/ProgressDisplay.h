@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <mutex>
+
 namespace carve {
 
 /// Is told about progress. This class shows nothing; a display overrides what it shows.
@@ -21,6 +23,21 @@ public:
   virtual void waiting(llvm::StringRef Text);
   /// Something unusual happened that the user should know, such as a run that is made again.
   virtual void note(llvm::StringRef Text);
+};
+
+/// Passes on what several threads report, so that the display hears of one thing at a time.
+class SharedProgress final : public ProgressDisplay {
+public:
+  /// Keeps a reference to \p Shown; it must outlive this.
+  explicit SharedProgress(ProgressDisplay &Shown) : Shown(Shown) {}
+  void runs(unsigned Done, unsigned Expected, double Seconds) override;
+  void step(llvm::StringRef What, size_t Done, size_t Of) override;
+  void waiting(llvm::StringRef Text) override;
+  void note(llvm::StringRef Text) override;
+
+private:
+  ProgressDisplay &Shown;
+  std::mutex Mutex;
 };
 
 /// A display that shows nothing, for work without a terminal.

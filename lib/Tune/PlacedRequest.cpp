@@ -17,7 +17,7 @@ TuneRequest carve::requestToTune() {
 TuningValues carve::valuesOf(TuneRequest &R) {
   return {R.Workload.TimeoutS,    R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode,
           &R.Options.Effort,      &R.Options.Scope, R.Options.Domain, R.Options.Entries,
-          R.Workload.OutputFiles, R.SamplesPath};
+          R.Workload.OutputFiles, R.SamplesPath,    &R.OnGpus};
 }
 
 void carve::placeRequest(TuneRequest &Request, const Toolchain &T, const CommandContext &Context) {

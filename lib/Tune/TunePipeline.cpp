@@ -8,6 +8,7 @@
 #include "Tune/EntriesInForce.h"
 #include "Tune/Job/FileVariants.h"
 #include "Tune/TuneDecisions.h"
+#include "Tune/TuneGpus.h"
 #include "Tune/TuneRounds.h"
 #include "Tune/TuneSelection.h"
 #include "Tune/TuneState.h"
@@ -36,10 +37,26 @@ static void describeHost(TuneState &State, const ProbeRecord &Trace, TuningRepor
   Report.Processes = Trace.Processes;
   Report.Gpus = Trace.Devices.size();
   Report.GraphShare = Trace.graphShare();
-  if (!State.Gpus)
+  for (size_t Gpu = 0; Gpu < State.gpuCount() && State.gpus(); ++Gpu) {
+    (void)State.gpus(Gpu)->take(); // This looks for other users a last time.
+    llvm::append_range(Report.OtherUsers, State.gpus(Gpu)->otherUsers());
+  }
+}
+
+/// Adds to \p Report the GPUs of `--gpus`, and which of them timed each kernel if it was one of
+/// several.
+static void describeGpus(const TuneState &State, const TuningJob &Job, TuningReport &Report) {
+  for (const TunedGpu &Used : State.Several)
+    Report.TimedOn.push_back(Used.Gpu.text());
+  Report.LeftGpus = State.LeftGpus;
+  Report.GpuNote = State.GpuNote;
+  if (State.Several.size() < 2)
     return;
-  (void)State.Gpus->take(); // This looks for other users a last time.
-  Report.OtherUsers = State.Gpus->otherUsers();
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    for (KernelReport &Its : Report.Kernels)
+      if (Its.Mangled == Job.Kernels[K].Traced.Kernel && !Its.InRun.Mode.empty() &&
+          Its.InRun.Mode != nameOf(TimingMode::Fixed))
+        Its.InRun.Gpu = State.Several[State.gpuOf(K)].Gpu.text();
 }
 
 /// Adds to \p Report the further entries that were in force while the program was traced.
@@ -101,6 +118,8 @@ static llvm::Expected<TuneResult> withoutTrace(llvm::Error Why, TuneState &State
 llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &Store,
                                        const Toolchain &T, CommandRunner &Runner) {
   TuneState State(Request, Runner);
+  if (llvm::Error E = chooseTunedGpus(State))
+    return E;
   // Trace what the program launches.
   llvm::Expected<ProbeRecord> Trace = traceProgram(State);
   if (!Trace)
@@ -122,6 +141,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)
     return Job.takeError();
+  shareOut(State, *Job);
   JobBuild Built(*Job);
   if (Request.Options.Scope == TuningScope::File)
     if (llvm::Error E = makeFileVariants(*Job, Context, Built))
@@ -157,6 +177,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
                                        When, Store, Result.Decisions);
   describeEarlier(std::move(Earlier), Result.Report);
   describeHost(State, *Trace, Result.Report);
+  describeGpus(State, *Job, Result.Report);
   if (!Job->Modules.empty())
     Result.Report.NvccVersion = Job->Modules.front().Source.NvccVersion;
   finish(State, Store, Result.Report);

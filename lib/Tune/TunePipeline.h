@@ -8,7 +8,7 @@
 #include "Support/ProgressDisplay.h"
 #include "Tune/InRun/ModeChoice.h"
 #include "Tune/Outcome/TuningReport.h"
-#include "Workload/TimedGpus.h"
+#include "Workload/ChosenGpus.h"
 
 #include <functional>
 #include <map>
@@ -33,6 +33,7 @@ struct TuneRequest {
   /// into the store.
   std::function<bool(const KernelReport &, const EarlierDecision *)> Keeps = {};
   GpuPlaces Gpus;
+  GpuRequest OnGpus;                             ///< The GPUs on which runs are made at once.
   ProgressDisplay *Progress = &silentProgress(); ///< Never null.
 };
 

@@ -131,8 +131,9 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   llvm::Expected<TempDir> Images = TempDir::create("carve-images");
   if (!Images)
     return Images.takeError();
-  WorkloadSampler Sampler(Job, Built, Scope, Request.Workload, Request.Probe, State.Runner,
-                          State.Check, Images->path());
+  const WorkloadSpec Workload = State.workload();
+  WorkloadSampler Sampler(Job, Built, Scope, Workload, Request.Probe, State.Runner, State.Check,
+                          Images->path());
   Sampler.timeOn(State.gpus());
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);

@@ -10,12 +10,18 @@ using namespace carve;
 
 TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
     : Request(Request), Runner(Runner), Start(std::chrono::steady_clock::now()),
-      Check([this](uint64_t DelayNs) {
-        return runWorkload(this->Request.Workload, this->Request.Probe, {}, this->Runner, DelayNs,
-                           gpus());
+      Progress(*Request.Progress), Check([this](uint64_t DelayNs) {
+        return runWorkload(workload(), this->Request.Probe, {}, this->Runner, DelayNs, gpus());
       }) {
   if (!recorded())
     Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), *Request.Progress);
+}
+
+WorkloadSpec TuneState::workload(size_t Gpu) const {
+  WorkloadSpec Spec = Request.Workload;
+  if (!Several.empty())
+    Spec.Environment.push_back("CUDA_VISIBLE_DEVICES=" + Several[Gpu].Gpu.Uuid);
+  return Spec;
 }
 
 double TuneState::seconds() const { return secondsSince(Start); }
@@ -37,7 +43,7 @@ std::optional<double> TuneState::secondsLeft() const {
 std::optional<double> TuneState::secondsForRound() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= 1, Prospect);
+  return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= Traced, Prospect);
 }
 
 std::optional<double> TuneState::secondsForReplays() const {

@@ -9,11 +9,19 @@
 #include "Tune/TunePipeline.h"
 #include "Tune/Variants/VariantRounds.h"
 #include "Tune/WholeRuns/SampleRecord.h"
+#include "Workload/ChosenGpus.h"
 #include "Workload/OutputCheck.h"
 
 #include <chrono>
+#include <memory>
 
 namespace carve {
+
+/// A GPU of `--gpus`, with its lock.
+struct TunedGpu {
+  HostGpu Gpu;
+  std::unique_ptr<TimedGpus> Lock;
+};
 
 /// What one stage of a tuning leaves for the next stages.
 struct TuneState {
@@ -24,10 +32,19 @@ struct TuneState {
   CommandRunner &Runner;
   std::chrono::steady_clock::time_point Start;
   std::optional<TimedGpus> Gpus; ///< Absent with recorded samples.
+  SharedProgress Progress;       ///< For what runs at once tell.
+  /// The GPUs of `--gpus`, on which runs are made at once. The first one makes all other runs.
+  /// Empty without the option, and if the program uses several GPUs itself.
+  std::vector<TunedGpu> Several;
+  std::vector<size_t> GpuOf;     ///< By kernel of the job: its place in Several. May be empty.
+  std::vector<LeftGpu> LeftGpus; ///< GPUs of `--gpus` that take no part.
+  std::string
+      GpuNote; ///< Why runs are not made on several GPUs at once, although `--gpus` says so.
   OutputCheck Check;
   SampleRecord Samples;  ///< The samples that were read, or that are being recorded.
   size_t TimingRuns = 0; ///< Timing runs taken from recorded samples so far.
   unsigned Runs = 0;     ///< Runs made for the trace and the timing.
+  unsigned Traced = 1;   ///< Runs that the trace took.
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
   double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect; ///< What the rounds so far have left to gain.
@@ -51,8 +68,16 @@ struct TuneState {
   /// Seconds that the replays of the next timing run may take (RoundBudget::forReplays()); nothing
   /// without a budget.
   std::optional<double> secondsForReplays() const;
-  /// The GPUs to lock and watch; null with recorded samples.
-  TimedGpus *gpus() { return Gpus ? &*Gpus : nullptr; }
+  /// The GPUs that a run on place \p Gpu of Several locks and watches; null with recorded samples.
+  TimedGpus *gpus(size_t Gpu = 0) {
+    return Several.empty() ? Gpus ? &*Gpus : nullptr : Several[Gpu].Lock.get();
+  }
+  /// The program to run on place \p Gpu of Several. With `--gpus` it sees no other GPU.
+  WorkloadSpec workload(size_t Gpu = 0) const;
+  /// On how many GPUs timing runs are made at once.
+  size_t gpuCount() const { return std::max<size_t>(1, Several.size()); }
+  /// The place in Several of the GPU that times kernel number \p Kernel of the job.
+  size_t gpuOf(size_t Kernel) const { return Kernel < GpuOf.size() ? GpuOf[Kernel] : 0; }
   /// Whether variants are timed inside the program.
   bool timesInside() const {
     return Request.Mode != ModeRequest::Fixed && Request.Options.Scope == TuningScope::Kernel;

@@ -5,6 +5,8 @@
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
 #include "Tune/InRun/RoundBudget.h"
+#include "Tune/InRun/SharedTiming.h"
+#include "Tune/TuneGpus.h"
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -70,8 +72,9 @@ public:
   llvm::Expected<InRunTuning> make(llvm::ArrayRef<VerifiedVariant> Earlier);
 
 private:
-  std::string plan(const PlanExclusions &Excluded) const;
-  llvm::Expected<TimingRunResult> time();
+  std::string plan(const PlanExclusions &Excluded, size_t Gpu) const;
+  llvm::Expected<TimingRunResult> timeRecorded();
+  llvm::Expected<std::vector<TimingRunResult>> time();
 
   TuneState &State;
   const TuningJob &Job;
@@ -80,12 +83,13 @@ private:
   std::vector<ModeChoice> Choices;
 };
 
-std::string TimingStage::plan(const PlanExclusions &Excluded) const {
+/// The plan for the kernels that place \p Gpu of TuneState::Several times; empty if there are none.
+std::string TimingStage::plan(const PlanExclusions &Excluded, size_t Gpu) const {
   std::vector<ModeChoice> Left = Choices;
   bool Any = false;
   for (size_t K = 0; K < Left.size(); ++K) {
     if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) ||
-        Built.Kernels[K].timedTogether() <= 2)
+        Built.Kernels[K].timedTogether() <= 2 || State.gpuOf(K) != Gpu)
       Left[K].Mode = TimingMode::Fixed;
     Any |= Left[K].Mode != TimingMode::Fixed;
   }
@@ -97,23 +101,25 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
   return printPlan(Job, Built, Left, Excluded.Faults, Limits);
 }
 
-llvm::Expected<TimingRunResult> TimingStage::time() {
-  auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
+llvm::Expected<TimingRunResult> TimingStage::timeRecorded() {
   TimingRunLimits Limits;
   Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
-  if (State.recorded()) {
-    size_t Number = State.TimingRuns++;
-    auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
-      llvm::Expected<InRunRecord> Record =
-          State.Samples.timing(Number, Job, Built, State.Request.SamplesPath);
-      if (!Record)
-        return Record.takeError();
-      RunRecord Made;
-      Made.Probe.InRun = std::move(*Record);
-      return Made;
-    };
-    return timeInRun(Plan, Run, /*Check=*/nullptr, *State.Request.Progress, Limits);
-  }
+  size_t Number = State.TimingRuns++;
+  auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
+    llvm::Expected<InRunRecord> Record =
+        State.Samples.timing(Number, Job, Built, State.Request.SamplesPath);
+    if (!Record)
+      return Record.takeError();
+    RunRecord Made;
+    Made.Probe.InRun = std::move(*Record);
+    return Made;
+  };
+  return timeInRun([&](const PlanExclusions &Excluded) { return plan(Excluded, 0); }, Run,
+                   /*Check=*/nullptr, *State.Request.Progress, Limits);
+}
+
+/// Makes a run on each GPU, all at once. Returns one result for each.
+llvm::Expected<std::vector<TimingRunResult>> TimingStage::time() {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
   if (!Dir)
     return Dir.takeError();
@@ -121,16 +127,31 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
       placeImages(Job, Built, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
-  llvm::Expected<TimingRunResult> Result = timeInRun(
-      Plan,
-      [&](const std::string &Text) {
-        State.Request.Progress->runs(State.Runs, 0, State.seconds());
-        return runTiming(State, Text, ReplayS, *Images);
-      },
-      &State.Check, *State.Request.Progress, Limits);
-  if (Result)
-    State.Runs += Result->Runs;
-  return Result;
+  TimingRunLimits Limits;
+  Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
+  std::vector<std::optional<llvm::Expected<TimingRunResult>>> Made(State.gpuCount());
+  runOnEach(Made.size(), [&](size_t Gpu) {
+    Made[Gpu].emplace(timeInRun([&](const PlanExclusions &Excluded) { return plan(Excluded, Gpu); },
+                                [&](const std::string &Text) {
+                                  State.Progress.runs(State.Runs, 0, State.seconds());
+                                  return runTiming(State, Text, ReplayS, *Images, Gpu);
+                                },
+                                &State.Check, State.Progress, Limits));
+  });
+  std::vector<TimingRunResult> Parts;
+  llvm::Error Failed = llvm::Error::success();
+  for (std::optional<llvm::Expected<TimingRunResult>> &Part : Made)
+    if (*Part)
+      Parts.push_back(std::move(**Part));
+    else if (!Failed)
+      Failed = Part->takeError(); // An interruption reaches all runs, and is told once.
+    else
+      llvm::consumeError(Part->takeError());
+  if (Failed)
+    return Failed;
+  for (const TimingRunResult &Part : Parts)
+    State.Runs += Part.Runs;
+  return Parts;
 }
 
 llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Earlier) {
@@ -138,25 +159,37 @@ llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Ea
     if (Built.Kernels[K].timedTogether() > 2)
       logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
               Choices[K].Reason);
-  llvm::Expected<TimingRunResult> Run = time();
-  if (!Run)
-    return Run.takeError();
-  if (Run->Failure)
-    logLine("the timing run does not count: " + *Run->Failure);
-  if (!State.Request.RecordPath.empty() && !Run->Failure)
-    State.Samples.addTiming(Run->Record);
-  return judgeTimingRun(Job, Built, std::move(Choices), std::move(*Run), Earlier);
+  std::vector<TimingRunResult> Parts;
+  if (State.recorded()) {
+    llvm::Expected<TimingRunResult> Run = timeRecorded();
+    if (!Run)
+      return Run.takeError();
+    Parts.push_back(std::move(*Run));
+  } else {
+    llvm::Expected<std::vector<TimingRunResult>> Runs = time();
+    if (!Runs)
+      return Runs.takeError();
+    Parts = std::move(*Runs);
+  }
+  for (const TimingRunResult &Part : Parts)
+    if (Part.Failure)
+      logLine("the timing run does not count: " + *Part.Failure);
+  InRunTuning Timed =
+      judgeTimingRuns(Job, Built, std::move(Choices), std::move(Parts), State.GpuOf, Earlier);
+  if (!State.Request.RecordPath.empty() && !Timed.Run.Failure)
+    State.Samples.addTiming(Timed.Run.Record);
+  return Timed;
 }
 
 } // namespace
 
 llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const std::string &Plan,
-                                           double ReplayS, const ImageMap &Images) {
-  WorkloadSpec Spec = State.Request.Workload;
+                                           double ReplayS, const ImageMap &Images, size_t Gpu) {
+  WorkloadSpec Spec = State.workload(Gpu);
   Spec.TimeoutS += ReplayS;
   ProbeSetup Probe = State.Request.Probe;
   Probe.Plan = Plan;
-  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
+  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus(Gpu));
 }
 
 std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,
@@ -164,7 +197,7 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
-  return chooseModes(Job, Built, Trace, Limits);
+  return chooseModes(Job, Built, Trace, Limits, State.GpuOf);
 }
 
 RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const JobBuild &Built,
@@ -174,13 +207,14 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   State.PlannedReplayS = replaySeconds(State);
   if (std::optional<double> Seconds = State.secondsForRound())
     Round.CompileS = RoundCompileShare * *Seconds;
-  double Sum = 0;
-  for (const JobKernel &K : Job.Kernels)
-    Sum += K.Traced.Share;
+  std::vector<double> Sums(State.gpuCount(), 0);
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    Sums[State.gpuOf(K)] += Job.Kernels[K].Traced.Share;
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
-  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
-    Limits.ReplayS = PlannedShare * State.PlannedReplayS * K.Traced.Share / Sum;
+  for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
+    Limits.ReplayS =
+        PlannedShare * State.PlannedReplayS * K.Traced.Share / Sums[State.gpuOf(Number)];
     size_t Timable = timableVariants({K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap}, Limits,
                                      State.recorded() ? RecordedTimable : MostTimable);
     bool New = Made.Variants.size() <= FirstPlace;

@@ -1,7 +1,8 @@
 /// \file
 /// One timing run of a tuning, from top to bottom: chooses modes (InRun/ModeChoice), writes the
 /// plan (InRun/ProbePlan), makes the run (InRun/TimingRun) or takes a recorded one, and judges its
-/// records (InRun/InRunTuning). The stage TuneRounds makes one in each round.
+/// records (InRun/InRunTuning). With several GPUs each makes a run at the same time, with the
+/// kernels that are its own (InRun/SharedTiming). The stage TuneRounds makes one in each round.
 #pragma once
 
 #include "Tune/TuneState.h"
@@ -14,8 +15,8 @@ std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Jo
                                      const JobBuild &Built, const ProbeRecord &Trace);
 
 /// What the next round of variants of \p Job may take: its time is shared out by the kernels'
-/// shares of GPU time. A kernel that only whole runs can time gets few variants, and those at once.
-/// Sets TuneState::PlannedReplayS.
+/// shares of GPU time among those of the same GPU. A kernel that only whole runs can time gets few
+/// variants, and those at once. Sets TuneState::PlannedReplayS.
 RoundLimits limitsOfRound(TuneState &State, const TuningJob &Job, const JobBuild &Built,
                           const ProbeRecord &Trace);
 
@@ -33,15 +34,15 @@ constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
 constexpr size_t MostByRuns = 12;
 
 /// Makes one run of the program with \p Images in place, in which the probe replays and rotates as
-/// \p Plan says. The run may take \p ReplayS seconds longer than a plain run. Fails if the program
-/// cannot be started.
+/// \p Plan says, on place \p Gpu of TuneState::Several. The run may take \p ReplayS seconds longer
+/// than a plain run. Fails if the program cannot be started.
 llvm::Expected<RunRecord> runTiming(TuneState &State, const std::string &Plan, double ReplayS,
-                                    const ImageMap &Images);
+                                    const ImageMap &Images, size_t Gpu = 0);
 
-/// Makes a timing run of \p Job with its modules as they are assembled in \p Built now, and judges
-/// it. Each kernel is timed as its element of \p Choices says, and \p Earlier has the verdicts of
-/// earlier runs. Fails if tuning cannot go on: it was
-/// interrupted, the program cannot be started, or the samples cannot be read.
+/// Makes a timing run of \p Job with its modules as they are assembled in \p Built now, on each GPU
+/// of TuneState::Several at once if there are some, and judges it. Each kernel is timed as its
+/// element of \p Choices says, and \p Earlier has the verdicts of earlier runs. Fails if tuning
+/// cannot go on: it was interrupted, the program cannot be started, or the samples cannot be read.
 llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,
                                        const JobBuild &Built, std::vector<ModeChoice> Choices,
                                        llvm::ArrayRef<VerifiedVariant> Earlier = {});

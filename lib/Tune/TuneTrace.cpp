@@ -1,13 +1,13 @@
 #include "Tune/TuneTrace.h"
 
 #include "Support/Error.h"
+#include "Tune/TuneGpus.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
 
-/// Why nothing can be tuned from \p Run, or nothing if tuning can go on.
-static std::optional<std::string> whyUntraceable(const RunRecord &Run, double TimeoutS) {
+std::optional<std::string> carve::whyUntraceable(const RunRecord &Run, double TimeoutS) {
   if (Run.TimedOut)
     return "the program did not end within " + llvm::itostr(int(TimeoutS)) + " s";
   if (!Run.succeeded())
@@ -28,7 +28,7 @@ static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) 
   const TuneRequest &Request = State.Request;
   Request.Progress->runs(State.Runs, 0, State.seconds());
   llvm::Expected<RunRecord> Run =
-      runWorkload(Request.Workload, Request.Probe, {}, State.Runner, DelayNs, State.gpus());
+      runWorkload(State.workload(), Request.Probe, {}, State.Runner, DelayNs, State.gpus());
   if (!Run)
     return Run.takeError();
   ++State.Runs;
@@ -38,6 +38,18 @@ static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) 
     return untraceable(*Why);
   State.Check.reference().addDefault(Run->Output);
   return Run;
+}
+
+/// Makes the first run of the program, on all chosen GPUs at once if there are several.
+static llvm::Expected<RunRecord> runFirst(TuneState &State) {
+  if (State.Several.size() > 1) {
+    llvm::Expected<std::optional<RunRecord>> OnSeveral = traceOnSeveral(State);
+    if (!OnSeveral)
+      return OnSeveral.takeError();
+    if (*OnSeveral)
+      return std::move(**OnSeveral);
+  }
+  return runDefault(State, 0);
 }
 
 static llvm::Expected<ProbeRecord> recordedTrace(TuneState &State) {
@@ -53,9 +65,10 @@ static llvm::Expected<ProbeRecord> recordedTrace(TuneState &State) {
 llvm::Expected<ProbeRecord> carve::traceProgram(TuneState &State) {
   if (State.recorded())
     return recordedTrace(State);
-  llvm::Expected<RunRecord> First = runDefault(State, 0);
+  llvm::Expected<RunRecord> First = runFirst(State);
   if (!First)
     return First.takeError();
+  State.Traced = State.Runs;
   State.PlainWallS = First->WallS;
   State.setBudget();
   std::vector<std::string> Uuids;

@@ -30,4 +30,10 @@ void carve::registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues 
          "a file that the program writes, whose content must not change");
   F.text(Name("samples"), "FILE", Values.SamplesPath,
          "take the times from recorded samples instead of running the program");
+  if (Values.Gpus)
+    F.value(
+         Name("gpus"), "GPUS",
+         [Gpus = Values.Gpus](llvm::StringRef Value) { return setGpus(Value, *Gpus); },
+         "time kernels on these GPUs at once: all, or numbers such as 0,2; the first confirms")
+        .Default = "one GPU, which the program chooses";
 }

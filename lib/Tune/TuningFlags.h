@@ -6,6 +6,7 @@
 #include "Support/Flags.h"
 #include "Tune/InRun/ModeChoice.h"
 #include "Tune/Job/TuningOptions.h"
+#include "Workload/ChosenGpus.h"
 
 namespace carve {
 
@@ -21,6 +22,7 @@ struct TuningValues {
   FurtherEntries &Entries;
   std::vector<std::string> &OutputFiles;
   std::string &SamplesPath;
+  GpuRequest *Gpus = nullptr; ///< Null for a command that always uses one GPU.
 };
 
 /// Registers the options in \p F. \p Prefix, such as `--carve-`, comes before each name.

@@ -13,6 +13,11 @@
 
 namespace carve {
 
+class Nvml;
+
+/// The name of process \p Pid, or an empty text if it is not in our pid namespace.
+std::string processName(unsigned Pid);
+
 /// A process that does not belong to the workload.
 struct GpuUser {
   unsigned Pid = 0;
@@ -41,7 +46,6 @@ public:
   const std::vector<GpuUser> &found() const { return Found; }
 
 private:
-  class Nvml;
   void note(unsigned Pid, std::optional<unsigned> BusyPercent);
 
   std::string Library;

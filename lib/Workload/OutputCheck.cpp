@@ -6,6 +6,7 @@
 using namespace carve;
 
 llvm::Expected<std::optional<std::string>> OutputCheck::difference(const ProgramOutput &Output) {
+  std::lock_guard<std::mutex> Alone(Mutex);
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference && (RevealingNs > 0 || Plain < MostPlain)) {

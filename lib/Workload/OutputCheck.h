@@ -7,6 +7,7 @@
 #include "Workload/Workload.h"
 
 #include <functional>
+#include <mutex>
 
 namespace carve {
 
@@ -29,13 +30,15 @@ public:
   /// Returns what differs between \p Output and the default's output, as text for a person, or
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
   /// what changes by itself: five times at most in the whole tuning. If such a run fails, the
-  /// difference is reported. Fails if the tuning was interrupted.
+  /// difference is reported. Runs that are made at once may ask at once. Fails if the tuning was
+  /// interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
 
   /// The number of default runs that were made for checks.
   unsigned runs() const { return Runs; }
 
 private:
+  std::mutex Mutex; ///< One at a time learns from runs of the default.
   DefaultRun RunDefault;
   OutputReference Reference;
   uint64_t RevealingNs = 0;

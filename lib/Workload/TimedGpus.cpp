@@ -90,6 +90,7 @@ TimedGpus::Turn TimedGpus::take() {
   for (const std::string &Name : Locked)
     if (int Fd = lock(Name); Fd >= 0)
       Taken.Fds.push_back(Fd);
+  std::lock_guard<std::mutex> Alone(Looking);
   Users.look(Uuids);
   return Taken;
 }

@@ -9,6 +9,7 @@
 #include "Workload/GpuUsers.h"
 #include "Workload/VisibleGpus.h"
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,6 +70,7 @@ private:
   std::string Who;
   ProgressDisplay &Progress;
   std::vector<std::string> Locked, Uuids;
+  std::mutex Looking; ///< Several threads may take turns.
   GpuUsers Users;
 };
 

@@ -64,9 +64,9 @@ static const SystemGpu *namedGpu(const std::vector<SystemGpu> &All, llvm::String
   return Found;
 }
 
-std::vector<SystemGpu> carve::visibleGpus(const std::vector<SystemGpu> &All,
-                                          const std::optional<std::string> &Visible,
-                                          const std::optional<std::string> &Order) {
+std::optional<std::vector<SystemGpu>> carve::certainGpus(const std::vector<SystemGpu> &All,
+                                                         const std::optional<std::string> &Visible,
+                                                         const std::optional<std::string> &Order) {
   if (!Visible || Visible->empty())
     return All;
   bool InBusOrder = Order == "PCI_BUS_ID" || llvm::all_of(All, [&](const SystemGpu &Gpu) {
@@ -78,9 +78,15 @@ std::vector<SystemGpu> carve::visibleGpus(const std::vector<SystemGpu> &All,
   for (llvm::StringRef Word : Words) {
     const SystemGpu *Gpu = namedGpu(All, Word.trim(), InBusOrder);
     if (!Gpu)
-      return All;
+      return std::nullopt;
     if (llvm::none_of(Seen, [&](const SystemGpu &Other) { return Other.Bus == Gpu->Bus; }))
       Seen.push_back(*Gpu);
   }
   return Seen;
+}
+
+std::vector<SystemGpu> carve::visibleGpus(const std::vector<SystemGpu> &All,
+                                          const std::optional<std::string> &Visible,
+                                          const std::optional<std::string> &Order) {
+  return certainGpus(All, Visible, Order).value_or(All);
 }

@@ -27,9 +27,13 @@ struct SystemGpu {
 std::vector<SystemGpu> systemGpus(llvm::StringRef ProcDir, llvm::StringRef DevDir);
 
 /// The GPUs of \p All that a program sees with these values of CUDA_VISIBLE_DEVICES and
-/// CUDA_DEVICE_ORDER. It understands UUIDs, beginnings of UUIDs, and numbers that can mean only one
-/// GPU (all GPUs are of one model, or the order is PCI_BUS_ID). If anything else is written, it
-/// returns all GPUs.
+/// CUDA_DEVICE_ORDER, in its order. It understands UUIDs, beginnings of UUIDs, and numbers that can
+/// mean only one GPU (all GPUs are of one model, or the order is PCI_BUS_ID). Returns nothing if
+/// anything else is written.
+std::optional<std::vector<SystemGpu>> certainGpus(const std::vector<SystemGpu> &All,
+                                                  const std::optional<std::string> &Visible,
+                                                  const std::optional<std::string> &Order);
+/// The same, but all GPUs if it is not certain which.
 std::vector<SystemGpu> visibleGpus(const std::vector<SystemGpu> &All,
                                    const std::optional<std::string> &Visible,
                                    const std::optional<std::string> &Order);

@@ -37,6 +37,13 @@ TEST_F(CaptureCommandTest, mistakes_nameWhatWasExpected) {
               "carve tune: --mode is 'fast', expected auto or fixed or rotate or replay");
   expectError({"tune", "--budget=nan", "--", "app"},
               "carve tune: --budget is 'nan', expected a number of seconds above 0");
+  for (std::string Gpus : {"x", "0,0", "-1"})
+    expectError({"tune", "--gpus=" + Gpus, "--", "app"},
+                "carve tune: --gpus is '" + Gpus +
+                    "', expected 'all' or different numbers of GPUs, such as 0,2");
+  expectError({"recheck", "--gpus=", "--", "app"},
+              "carve recheck: --gpus is '', expected 'all' or different numbers of GPUs, such as "
+              "0,2");
   expectError({"tune", "--from", "a.carvecap", "--", "app"},
               "carve tune: --from and a command exclude each other");
 }

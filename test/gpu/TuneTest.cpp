@@ -6,6 +6,7 @@
 #include "GpuTesting.h"
 #include "Store/DecisionFiles.h"
 #include "Store/StoreUpkeep.h"
+#include "Workload/VisibleGpus.h"
 
 #include <thread>
 
@@ -149,6 +150,70 @@ TEST_F(Tune, scriptOfTwoProcesses_tunesTheNextBuild) {
   Build();
   checkEmitted({App}, Report, Plain.Stdout);
   EXPECT_EQ(P.carve({"report"}).ExitStatus, 0);
+}
+
+namespace {
+
+/// Tunes apps/many_kernels.cu with \p Kernels kernels on the GPUs \p Gpus, and returns the report.
+TuningReport tuneMany(const std::string &Name, unsigned Kernels, const std::string &Gpus) {
+  Project P(Name);
+  P.compile({"-O2", Arch, "-DKERNELS=" + std::to_string(Kernels), "-o", P.path("app"),
+             machine().Sources + "/apps/many_kernels.cu"});
+  CommandResult Tuned =
+      P.carve({"tune", "--effort=0", "--budget=300", "--gpus=" + Gpus, "--", P.path("app")});
+  EXPECT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr;
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  return Report;
+}
+
+/// Whether two variants of a kernel have times whose intervals overlap.
+bool asFast(const KernelReport &A, const KernelReport &B) {
+  return A.Ratio.Low <= B.Ratio.High && B.Ratio.Low <= A.Ratio.High;
+}
+
+} // namespace
+
+TEST_F(Tune, gpusOfOneNumber_timesOnThatGpu) {
+  TuningReport Report = tuneMany("one-number", 3, "0");
+  EXPECT_EQ(Report.TimedOn, Words{"GPU 0"});
+  EXPECT_TRUE(Report.LeftGpus.empty());
+  EXPECT_EQ(Report.GpuNote, "");
+  for (const KernelReport &K : Report.Kernels)
+    EXPECT_EQ(K.InRun.Gpu, "") << "there is only one";
+}
+
+TEST_F(Tune, gpuThatIsNotThere_isNamed) {
+  Project P("no-such-gpu");
+  P.compile({"-O2", Arch, "-o", P.path("app"), Pressed});
+  CommandResult Tuned = P.carve({"tune", "--gpus=4711", "--", P.path("app")});
+  EXPECT_NE(Tuned.ExitStatus, 0);
+  EXPECT_NE(Tuned.Stderr.find("--gpus names GPU 4711, expected 0"), std::string::npos)
+      << Tuned.Stderr;
+}
+
+/// several-gpus.sh measures how much faster this is.
+TEST_F(Tune, severalGpus_findTheWinnersOfOne) {
+  const size_t Gpus = systemGpus("/proc/driver/nvidia/gpus", "/dev").size();
+  if (Gpus < 2)
+    GTEST_SKIP() << Gpus << " GPU(s) here";
+  TuningReport One = tuneMany("on-one-gpu", 24, "0"), All = tuneMany("on-all-gpus", 24, "all");
+  EXPECT_EQ(All.TimedOn.size() + All.LeftGpus.size(), Gpus) << All.GpuNote;
+  std::map<std::string, size_t> KernelsOf;
+  for (const KernelReport &K : All.Kernels)
+    if (!K.InRun.Gpu.empty())
+      ++KernelsOf[K.InRun.Gpu];
+  // If only one is left, no kernel says which timed it.
+  EXPECT_EQ(KernelsOf.size(), All.TimedOn.size() > 1 ? All.TimedOn.size() : 0)
+      << "each has kernels of its own";
+  std::map<std::string, KernelReport> Before;
+  for (const KernelReport &K : One.Kernels)
+    Before[K.Mangled] = K;
+  for (const KernelReport &K : All.Kernels) {
+    const KernelReport &Its = Before[K.Mangled];
+    EXPECT_TRUE(K.Variant == Its.Variant || asFast(K, Its))
+        << K.Kernel << ": " << K.Variant << ", on one GPU " << Its.Variant;
+  }
 }
 
 namespace {

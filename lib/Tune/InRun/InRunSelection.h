@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <map>
 #include <optional>
 #include <set>

@@ -323,10 +323,14 @@ size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, s
 }
 
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,
-                                           const ProbeRecord &Trace, const ModeLimits &Limits) {
-  ModeLimits Left = Limits;
+                                           const ProbeRecord &Trace, const ModeLimits &Limits,
+                                           llvm::ArrayRef<size_t> GpuOf) {
+  // By GPU: what is left of its time.
+  std::map<size_t, ModeLimits> LeftOf;
   std::vector<ModeChoice> Choices;
-  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
+  for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
+    size_t Gpu = Number < GpuOf.size() ? GpuOf[Number] : 0;
+    ModeLimits &Left = LeftOf.try_emplace(Gpu, Limits).first->second;
     Choices.push_back(
         chooseMode({K.Traced, K.Hazards, Made.timedTogether(), Trace, Job.DeviceHeap}, Left));
     Left.ReplayS = std::max(0.0, Left.ReplayS - Choices.back().ReplayS);

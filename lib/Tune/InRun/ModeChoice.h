@@ -76,8 +76,10 @@ size_t timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t M
 /// The choice for each kernel of \p Job, in the order of the job. \p Trace is the trace that the
 /// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
 /// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the
-/// job.
+/// job. If several GPUs time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has
+/// that time.
 std::vector<ModeChoice> chooseModes(const TuningJob &Job, const JobBuild &Built,
-                                    const ProbeRecord &Trace, const ModeLimits &Limits);
+                                    const ProbeRecord &Trace, const ModeLimits &Limits,
+                                    llvm::ArrayRef<size_t> GpuOf = {});
 
 } // namespace carve

@@ -26,6 +26,7 @@ struct InRunFinding {
   double ControlDistance = 0; ///< |median ratio of the control - 1|.
   /// Times of a replay of the default from memory and from the cache, and the weight of the latter.
   double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
+  std::string Gpu = {}; ///< The GPU that timed it, if several did at once; otherwise empty.
 };
 
 /// A kernel of the job and the variant that it gets.

@@ -5,6 +5,7 @@
 
 #include "Support/StayReason.h"
 #include "Tune/Outcome/DecidedKernel.h"
+#include "Workload/ChosenGpus.h"
 #include "Workload/GpuUsers.h"
 
 #include <optional>
@@ -103,8 +104,11 @@ struct TuningReport {
   unsigned Processes = 1; ///< Processes of the program that used CUDA.
   unsigned Gpus = 1;      ///< GPUs that these processes used.
   double GraphShare = 0;  ///< Share of the traced GPU time in kernels that graphs launched.
-  std::vector<GpuUser> OtherUsers; ///< Other users of the same GPUs, seen while timing.
-  std::string Note;                ///< Why nothing was tuned at all; empty if something was.
+  std::vector<GpuUser> OtherUsers;  ///< Other users of the same GPUs, seen while timing.
+  std::vector<std::string> TimedOn; ///< The GPUs of `--gpus` that took part; the first confirmed.
+  std::vector<LeftGpu> LeftGpus;    ///< GPUs of `--gpus` that took no part.
+  std::string GpuNote; ///< Why several GPUs of `--gpus` were not used at once; empty if they were.
+  std::string Note;    ///< Why nothing was tuned at all; empty if something was.
   std::vector<KernelReport> Kernels;
 
   /// The number of kernels that get another variant than nvcc's.

@@ -45,10 +45,18 @@ TEST(JsonReport, report_printedAndRead_isTheSame) {
       {"threads <= 256", "r168", std::nullopt, GuardHold{932, 466, 0.5}}};
   R.VariantsCompiled = 40;
   R.OtherUsers = {{123, "python", 38}, {124, "", std::nullopt}};
+  R.TimedOn = {"GPU 0", "GPU 2"};
+  R.LeftGpus = {{"GPU 1", "it is busy: pid 3"}};
+  R.GpuNote = "only GPU 0 is used";
+  R.Kernels[0].InRun.Gpu = "GPU 2";
   std::string Text = printJsonReport(R);
   llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
   ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
   EXPECT_EQ(printJsonReport(*Again), Text);
+  EXPECT_EQ(Again->TimedOn, R.TimedOn);
+  EXPECT_EQ(Again->LeftGpus, R.LeftGpus);
+  EXPECT_EQ(Again->GpuNote, R.GpuNote);
+  EXPECT_EQ(Again->Kernels[0].InRun.Gpu, "GPU 2");
   EXPECT_EQ(Again->Workload, "./lulesh -s 90");
   EXPECT_EQ(Again->Runs, 42u);
   EXPECT_EQ(Again->RunsBeforeConfirmation, 2u);

@@ -52,6 +52,19 @@ TEST(TextReport, severalProcessesAndOtherUsers_areNamed) {
     EXPECT_NE(Text.find(Part), std::string::npos) << Text;
 }
 
+TEST(TextReport, severalGpusAtOnce_areNamedWithTheirKernels) {
+  TuningReport R = sampleReport();
+  EXPECT_EQ(printTextReport(R).find("GPU 0"), std::string::npos);
+  R.TimedOn = {"GPU 0", "GPU 2"};
+  R.LeftGpus = {{"GPU 1", "it is busy: pid 3"}};
+  R.Kernels[0].InRun.Mode = "replay";
+  R.Kernels[0].InRun.Gpu = "GPU 2";
+  std::string Text = printTextReport(R);
+  for (const char *Part : {"kernels timed at once on GPU 0, GPU 2; GPU 0 confirmed\n",
+                           "GPU 1 was left out: it is busy: pid 3\n", " on GPU 2"})
+    EXPECT_NE(Text.find(Part), std::string::npos) << Text;
+}
+
 TEST(TextReport, programWithGraphs_saysHowMuchTimeTheyHave) {
   TuningReport R = sampleReport();
   EXPECT_EQ(printTextReport(R).find("graphs"), std::string::npos);

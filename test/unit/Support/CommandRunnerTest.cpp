@@ -1,5 +1,6 @@
 #include "Support/CommandRunner.h"
 #include "Support/Error.h"
+#include "Support/TempDir.h"
 
 #include "gtest/gtest.h"
 
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <pty.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace carve;
@@ -203,4 +205,71 @@ TEST(CommandRunner, tee_ofAClosedStream_leavesItClosed) {
   int Status = 0;
   ::waitpid(Child, &Status, 0);
   EXPECT_EQ(Status, 0);
+}
+
+namespace {
+
+/// Waits until \p Path exists.
+void awaitFile(const std::string &Path) {
+  while (::access(Path.c_str(), F_OK) != 0)
+    ::usleep(1000);
+}
+
+/// Makes runs with a timeout in threads of their own. Each says when it has begun.
+class RunsAtOnce {
+public:
+  explicit RunsAtOnce(const std::string &Dir) : Dir(Dir) {}
+  /// Begins a run that ends after \p Then, a command of the shell.
+  void begin(const std::string &Then) {
+    std::string Mark = Dir + "/begun" + std::to_string(Threads.size());
+    Command C = shell("touch " + Mark + "; " + Then);
+    C.TimeoutS = 60;
+    CommandResult &Result = Results[Threads.size()];
+    Threads.emplace_back([C, &Result] { Result = runOrDie(C); });
+    awaitFile(Mark);
+  }
+  void end(size_t Run) { Threads[Run].join(); }
+  CommandResult Results[3];
+
+private:
+  std::string Dir;
+  std::vector<std::thread> Threads;
+};
+
+bool hasDefaultHandler() {
+  struct sigaction Now = {};
+  return ::sigaction(SIGTERM, nullptr, &Now) == 0 && Now.sa_handler == SIG_DFL;
+}
+
+} // namespace
+
+TEST(CommandRunner, signal_duringRunsAtOnce_endsAllOfThem) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-runs");
+  ASSERT_TRUE(bool(Dir));
+  RunsAtOnce Runs(Dir->path());
+  Runs.begin("exec sleep 50");
+  Runs.begin("exec sleep 50");
+  EXPECT_FALSE(hasDefaultHandler());
+  ::kill(::getpid(), SIGTERM);
+  for (size_t Run : {0, 1}) {
+    Runs.end(Run);
+    EXPECT_EQ(Runs.Results[Run].Interrupted, SIGTERM);
+  }
+  EXPECT_TRUE(hasDefaultHandler());
+}
+
+TEST(CommandRunner, signal_afterOneOfTheRunsHasEnded_reachesTheOther) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-runs");
+  ASSERT_TRUE(bool(Dir));
+  RunsAtOnce Runs(Dir->path());
+  Runs.begin("exec sleep 50");
+  Runs.begin("exit 3");
+  Runs.end(1);
+  EXPECT_EQ(Runs.Results[1].ExitStatus, 3);
+  EXPECT_EQ(Runs.Results[1].Interrupted, 0);
+  EXPECT_FALSE(hasDefaultHandler()) << "the first run still needs it";
+  ::kill(::getpid(), SIGTERM);
+  Runs.end(0);
+  EXPECT_EQ(Runs.Results[0].Interrupted, SIGTERM);
+  EXPECT_TRUE(hasDefaultHandler());
 }

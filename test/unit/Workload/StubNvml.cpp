@@ -1,7 +1,7 @@
 /// \file
 /// Replaces the driver's management library in tests. The variable STUB_NVML has words separated by
 /// spaces: `<uuid>=<pid>` for a process on that GPU, `<pid>:<percent>` for how busy it is,
-/// `no-utilization`, and `no-init`.
+/// `no-utilization`, `no-init`, `no-names`, and `mig` if both GPUs are divided.
 
 #include <cstdlib>
 #include <cstring>
@@ -64,6 +64,32 @@ STUB_API int nvmlDeviceGetHandleByUUID(const char *Uuid, Device **Found) {
       return Success;
     }
   return NotFound;
+}
+
+STUB_API int nvmlDeviceGetUUID(Device *D, char *Text, unsigned Size) {
+  std::strncpy(Text, D->Uuid.c_str(), Size);
+  return Success;
+}
+
+STUB_API int nvmlDeviceGetName(Device *, char *Text, unsigned Size) {
+  std::strncpy(Text, "NVIDIA H200", Size);
+  return says("no-names") ? Unknown : Success;
+}
+
+STUB_API int nvmlDeviceGetCudaComputeCapability(Device *, int *Major, int *Minor) {
+  *Major = 9;
+  *Minor = 0;
+  return Success;
+}
+
+STUB_API int nvmlDeviceGetMemoryInfo(Device *, unsigned long long *Bytes) {
+  Bytes[0] = 150754820096;
+  return Success;
+}
+
+STUB_API int nvmlDeviceGetMigMode(Device *, unsigned *Current, unsigned *Pending) {
+  *Current = *Pending = says("mig");
+  return Success;
 }
 
 STUB_API int nvmlDeviceGetComputeRunningProcesses_v3(Device *D, unsigned *Count, Process *Found) {

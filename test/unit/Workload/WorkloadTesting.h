@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 
 namespace carve {
 
@@ -36,7 +37,8 @@ inline std::string kernelLine(const std::string &Name, uint64_t TotalNs, uint64_
          std::to_string(TotalNs / Launches) + "\t4096\n";
 }
 
-/// Runs no process. It gets the result from a function, and leaves records where the probe would.
+/// Runs no process, one run at a time. It gets the result from a function, and leaves records where
+/// the probe would.
 class ProbedProgram final : public CommandRunner {
 public:
   struct Run {
@@ -50,6 +52,7 @@ public:
   std::vector<Run> Runs;
 
   llvm::Expected<CommandResult> run(const Command &C) override {
+    std::lock_guard<std::mutex> Alone(Mutex);
     Run R{C, {}, {}};
     for (llvm::StringRef Variable : C.Environment)
       R.Env[Variable.split('=').first.str()] = Variable.split('=').second.str();
@@ -67,6 +70,8 @@ public:
   }
 
 private:
+  std::mutex Mutex; // Several GPUs make runs at once.
+
   static void readImages(const std::string &Path, Run &R) {
     std::string Text = valueOf(readFile(Path));
     for (llvm::StringRef Rest = Text; !Rest.empty();) {
