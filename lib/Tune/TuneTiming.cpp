@@ -2,6 +2,7 @@
 
 #include "Tune/TuneTiming.h"
 
+#include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
 #include "Tune/InRun/RoundBudget.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <atomic>
 
 using namespace carve;
 
@@ -74,6 +76,7 @@ public:
 private:
   std::string plan(const PlanExclusions &Excluded, size_t Gpu) const;
   llvm::Expected<TimingRunResult> timeRecorded();
+  llvm::Expected<TimingRunResult> timeOn(size_t Gpu, const ImageMap &Images);
   llvm::Expected<std::vector<TimingRunResult>> time();
 
   TuneState &State;
@@ -81,6 +84,7 @@ private:
   const JobBuild &Built;
   double ReplayS;
   std::vector<ModeChoice> Choices;
+  std::atomic<int> Interrupted = 0; ///< The signal that has ended a run; 0 if none has.
 };
 
 /// The plan for the kernels that place \p Gpu of TuneState::Several times; empty if there are none.
@@ -118,6 +122,24 @@ llvm::Expected<TimingRunResult> TimingStage::timeRecorded() {
                    /*Check=*/nullptr, *State.Request.Progress, Limits);
 }
 
+/// Times the kernels of place \p Gpu there, perhaps in several runs. After a signal has ended the
+/// run of another GPU, no other run is begun.
+llvm::Expected<TimingRunResult> TimingStage::timeOn(size_t Gpu, const ImageMap &Images) {
+  auto Run = [&](const std::string &Text) -> llvm::Expected<RunRecord> {
+    if (int Signal = Interrupted)
+      return interrupted(Signal);
+    State.Progress.runs(State.Runs, 0, State.seconds());
+    llvm::Expected<RunRecord> Made = runTiming(State, Text, ReplayS, Images, Gpu);
+    if (Made && Made->Interrupted)
+      Interrupted = Made->Interrupted;
+    return Made;
+  };
+  TimingRunLimits Limits;
+  Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
+  return timeInRun([&](const PlanExclusions &Excluded) { return plan(Excluded, Gpu); }, Run,
+                   &State.Check, State.Progress, Limits);
+}
+
 /// Makes a run on each GPU, all at once. Returns one result for each.
 llvm::Expected<std::vector<TimingRunResult>> TimingStage::time() {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
@@ -127,17 +149,8 @@ llvm::Expected<std::vector<TimingRunResult>> TimingStage::time() {
       placeImages(Job, Built, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
-  TimingRunLimits Limits;
-  Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
   std::vector<std::optional<llvm::Expected<TimingRunResult>>> Made(State.gpuCount());
-  runOnEach(Made.size(), [&](size_t Gpu) {
-    Made[Gpu].emplace(timeInRun([&](const PlanExclusions &Excluded) { return plan(Excluded, Gpu); },
-                                [&](const std::string &Text) {
-                                  State.Progress.runs(State.Runs, 0, State.seconds());
-                                  return runTiming(State, Text, ReplayS, *Images, Gpu);
-                                },
-                                &State.Check, State.Progress, Limits));
-  });
+  runOnEach(Made.size(), [&](size_t Gpu) { Made[Gpu].emplace(timeOn(Gpu, *Images)); });
   std::vector<TimingRunResult> Parts;
   llvm::Error Failed = llvm::Error::success();
   for (std::optional<llvm::Expected<TimingRunResult>> &Part : Made)

@@ -51,6 +51,7 @@ protected:
       Records += kernelLine("_Z2avPf", 600000 + Slower) + kernelLine("init", 400000);
       if (auto Path = R.Env.find(probe::PlanVariable); Path != R.Env.end()) {
         Plans[Gpu] = valueOf(readFile(Path->second));
+        Records += Faults ? Faults(Gpu) : "";
         for (const char *Kernel : {"_Z2avPf", "init"})
           if (plans(Gpu, Kernel))
             Records += replayed(Kernel);
@@ -101,6 +102,7 @@ protected:
   std::string MoreRecords; ///< Records of every run.
   bool DropHead = false;
   std::function<void(const std::string &Gpu, CommandResult &)> Twist;
+  std::function<std::string(const std::string &Gpu)> Faults; ///< Of runs with a plan.
   std::map<std::string, std::string> Plans; ///< The last plan, by what the program sees.
   std::set<std::string> Seen;               ///< What the program saw; empty for everything.
 };
@@ -244,6 +246,22 @@ TEST_F(TuneGpusTest, timingRun_failsOnOneGpu_countsOnTheOther) {
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
   EXPECT_EQ(T.Outcomes[1].Verdict, InRunVerdict::Undecided);
   EXPECT_EQ(T.Outcomes[1].Reason, "the timing run took too long");
+}
+
+TEST_F(TuneGpusTest, variant_withAFaultOnOneGpu_isTimedAgainThereOnly) {
+  bool Faulty = true;
+  Faults = [&Faulty](const std::string &Gpu) {
+    return Gpu == "GPU-b" && std::exchange(Faulty, false) ? "fault\tinit\tr64\tran for 10 s\n" : "";
+  };
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  EXPECT_EQ(State.Runs, 5u) << "two traces, a run on GPU-a, and two on GPU-b";
+  EXPECT_NE(Plans["GPU-b"].find("exclude\tinit\tr64\n"), std::string::npos) << Plans["GPU-b"];
+  EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
+  EXPECT_EQ(T.Outcomes[1].Nominee, 2u) << T.Outcomes[1].Reason;
+  EXPECT_TRUE(T.Outcomes[0].Rejected.empty());
+  EXPECT_EQ(T.Outcomes[1].Rejected.at(0).Why, "ran for 10 s");
+  EXPECT_EQ(Progress.Notes.size(), 1u);
 }
 
 TEST_F(TuneGpusTest, gpu_busy_takesNoPart) {
