@@ -7,10 +7,9 @@
 #include "Tune/Selection/Statistics.h"
 #include "Workload/InRunRecord.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
-
-#include "llvm/ADT/ArrayRef.h"
 
 #include <map>
 #include <optional>
