@@ -36,11 +36,9 @@ Flags recheckFlags(RecheckWords &W) {
   TuneRequest &R = W.Request;
   R.Options.Points = PointSet::Decided;
   Flags F("carve recheck");
-  F.form("[options]",
-         "time the store's decisions again with what they were tuned with, and say which no longer "
-         "hold");
-  F.form("[options] -- COMMAND...", "the same for the decisions on the kernels of a program");
-  F.form("[options] --from CAPTURE...", "the same with captured launches");
+  F.form("[options]", "time all decisions of the store again, and say which no longer hold");
+  F.form("[options] -- COMMAND...", "the same for the decisions on a program's kernels");
+  F.form("[options] --from CAPTURE...", "the same for those on the kernels of captured launches");
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   TuningValues Values = valuesOf(R);
