@@ -2,7 +2,7 @@
 """Tunes an MPI program on a real Slurm, whose controller and three nodes run on this machine: its
 ranks are started by srun on two nodes for each run that a shard makes, and what the nodes decide is
 compared with a single `carve tune` whose runs are started by mpirun. Then several ranks start the
-same tuning at once, and only rank 0 may decide.
+same tuning at once, and only rank 0 may decide. At last `carve recheck` starts the ranks again.
 
 The ranks write themselves what the probe would write for a GPU (ranks.c). Ends with status 77 if
 Slurm, MPI or nvcc is missing."""
@@ -34,12 +34,17 @@ class RankedProgram(Program):
             "RANKS_TRACE": str(work / "trace"), "LD_PRELOAD": str(work / "seen_gpu.so"),
             "PATH": NVCC_FOLDERS, "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            # The nodes are one machine, which need not be able to reach its own address.
-            "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"})
+            # The nodes are one machine, which need not be able to reach its own address. Open MPI's
+            # own TCP layer crashes now and then if two ranks of one address connect to each other.
+            "OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any",
+            "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo",
+            # It writes to standard output that an end was slow, and the output is compared.
+            "UCX_LOG_LEVEL": "fatal"})
         # Tasks of one node, which the template of a site asks for as well.
         self.template = TEMPLATE.replace("#SBATCH --requeue",
                                          "#SBATCH --ntasks-per-node=2\n#SBATCH --requeue")
-        self.planned = ["srun", "--mpi=pmix", "--nodes=2", f"--ntasks={RANKS}", "./ranks"]
+        self.planned = ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "--nodes=2",
+                        f"--ntasks={RANKS}", "./ranks"]
         self.single = ["mpirun", "--oversubscribe", "-n", str(RANKS), "./ranks"]
 
     def compile(self):
@@ -96,6 +101,24 @@ def check_rank_decides(program, cluster, launcher):
     print(f"{' '.join(launcher)}: one of {RANKS} ranks decided", flush=True)
 
 
+def check_recheck(program, cluster):
+    """The store knows how the ranks were started: by mpirun in the single tuning, and by srun in
+    that of the nodes. Without a command they are started so again."""
+    (program.work / "elsewhere").mkdir()
+    for store, launcher in (("single/store", "mpirun"), ("store", "srun")):
+        said = program.run("env", "-C", program.work / "elsewhere", program.carve, "recheck",
+                           "--quiet", "--format=json", "--mode=fixed", "--budget=300",
+                           CARVE_STORE=str(program.work / store),
+                           SLURM_CONF=cluster.environment["SLURM_CONF"])
+        outcome = json.loads(said)
+        check(not outcome["untimed"], f"{launcher}: not timed: {outcome['untimed']}")
+        commands = [workload["workload"].split()[0] for workload in outcome["workloads"]]
+        check(commands == [launcher], f"rechecked with {commands}, expected {launcher}")
+        verdicts = [kernel["verdict"] for kernel in outcome["workloads"][0]["kernels"]]
+        check(verdicts == ["holds"] * 2, f"{launcher}: {verdicts}, expected two that hold: {said}")
+        print(f"rechecked with {launcher}: {len(verdicts)} decisions hold", flush=True)
+
+
 def test(options, work):
     (work / "tmp").mkdir()
     program = RankedProgram(options, work)
@@ -115,6 +138,7 @@ def test(options, work):
         for result in fleet.results():
             check("srun --mpi=pmix" in result.read_text(), f"{result} was not made by srun")
         check_same(program, fleet)
+        check_recheck(program, cluster)
     print("\n| | |\n|-|-|")
     for what, value in fleet.noted.items():
         print(f"| {what} | {value} |")

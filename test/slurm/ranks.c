@@ -145,6 +145,7 @@ int main(int argc, char **argv) {
   }
   if (rank == 0)
     printf("%d ranks on %d nodes\n", size, nodes);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return argc < 1;
 }
