@@ -112,7 +112,8 @@ def check_recheck(program, cluster):
                            SLURM_CONF=cluster.environment["SLURM_CONF"])
         outcome = json.loads(said)
         check(not outcome["untimed"], f"{launcher}: not timed: {outcome['untimed']}")
-        commands = [workload["workload"].split()[0] for workload in outcome["workloads"]]
+        commands = [pathlib.Path(workload["workload"].split()[0]).name
+                    for workload in outcome["workloads"]]
         check(commands == [launcher], f"rechecked with {commands}, expected {launcher}")
         verdicts = [kernel["verdict"] for kernel in outcome["workloads"][0]["kernels"]]
         check(verdicts == ["holds"] * 2, f"{launcher}: {verdicts}, expected two that hold: {said}")
