@@ -178,6 +178,7 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Workload.Dir = Request.WorkDir;
   R.Workload.TimeoutS = O.TimeoutS;
   R.Workload.OutputFiles = O.OutputFiles;
+  R.Workload.Environment = Request.WorkloadEnvironment;
   R.Options.Scope = O.Scope;
   R.Options.Domain = O.Domain;
   R.Options.Entries = O.Entries;

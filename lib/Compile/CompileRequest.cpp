@@ -7,6 +7,7 @@
 #include "Compile/StoredCompile.h"
 #include "Nvcc/ConfigureProbe.h"
 #include "Support/Digest.h"
+#include "Tune/TunedWorkload.h"
 
 using namespace carve;
 
@@ -36,6 +37,7 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
   if (std::optional<LaunchedRank> Rank = launchedRank(Env); Rank && Rank->Rank != 0)
     R.OtherRank = rankText(*Rank);
   R.Gpus = gpuPlaces(Env);
+  R.WorkloadEnvironment = workloadEnvironment(Env);
   R.StoreLimitBytes = storeLimit(Env);
   return R;
 }

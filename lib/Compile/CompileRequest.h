@@ -30,6 +30,7 @@ struct CompileRequest {
   bool ListDecisions = true; ///< True if the store outlives the compile.
   uint64_t StoreLimitBytes = 0;
   GpuPlaces Gpus;
+  std::vector<std::string> WorkloadEnvironment;  ///< The result of workloadEnvironment().
   ProgressDisplay *Progress = &silentProgress(); ///< Shows a tuning; never null.
 };
 

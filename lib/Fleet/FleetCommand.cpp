@@ -11,9 +11,11 @@
 #include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Log.h"
 #include "Support/OwnFile.h"
 #include "Tune/PlacedRequest.h"
 #include "Tune/TuneDecisions.h"
+#include "Tune/TunedWorkload.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -186,6 +188,41 @@ llvm::Error keepMerged(const MergedFleet &Merged, const std::string &Folder, con
   return llvm::Error::success();
 }
 
+/// Puts into \p Store with which workload the kernels of \p Merged were decided, as a tuning does.
+/// A workload that is gone meanwhile is logged.
+void rememberMerged(const FleetPlan &Plan, const ReadResults &Read, const MergedFleet &Merged,
+                    UnitStore &Store, GetEnv Env) {
+  std::vector<std::string> Captures;
+  for (const PlannedShard &S : Plan.Shards)
+    llvm::append_range(Captures, S.Captures);
+  llvm::Expected<TuneRequest> Request = plannedRequest(Plan, {});
+  if (!Request) {
+    logLine("the workload was not stored: " + llvm::toString(Request.takeError()));
+    return;
+  }
+  Request->Workload.Environment = workloadEnvironment(Env);
+  llvm::Expected<TunedWorkload> W =
+      Captures.empty() ? llvm::Expected<TunedWorkload>(commandWorkload(Request->Workload))
+                       : capturesWorkload(Captures, Plan.Directory);
+  if (!W) {
+    logLine("the workload was not stored: " + llvm::toString(W.takeError()));
+    return;
+  }
+  W->Date = utcNow();
+  W->TimeoutS = Request->Workload.TimeoutS;
+  W->Domain = Request->Options.Domain;
+  std::map<std::string, const KernelReport *> Reports;
+  for (const ShardResult &R : Read.Results)
+    for (const KernelReport &K : R.Report.Kernels)
+      Reports.emplace(K.Kernel, &K);
+  for (const auto &[Key, Decisions] : Merged.Units)
+    for (const Decision &D : Decisions.Kernels)
+      if (auto Its = Reports.find(D.Kernel); Its != Reports.end())
+        W->Kernels.push_back({Key, D.Kernel, Its->second->Mangled,
+                              double(Its->second->Launches) * Its->second->MeanNs});
+  rememberWorkload(std::move(*W), Store);
+}
+
 llvm::Error mergeShards(const FleetWords &W, const CommandContext &Context) {
   if (W.Words.size() != 2)
     return usageError("carve fleet merge: expected one folder: carve fleet merge FOLDER");
@@ -197,9 +234,11 @@ llvm::Error mergeShards(const FleetWords &W, const CommandContext &Context) {
   if (!Root)
     return Root.takeError();
   UnitStore Store = storeAt(*Root, Context.Env);
-  MergedFleet Merged = mergeFleet(*Plan, readShardResults(Folder, Plan->Shards.size()));
+  const ReadResults Read = readShardResults(Folder, Plan->Shards.size());
+  const MergedFleet Merged = mergeFleet(*Plan, Read);
   if (llvm::Error E = keepMerged(Merged, Folder, W, Store))
     return E;
+  rememberMerged(*Plan, Read, Merged, Store, Context.Env);
   if (W.Json)
     llvm::outs() << printFleetJson(Merged, *Plan);
   else if (!W.Quiet)

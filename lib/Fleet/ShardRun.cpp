@@ -21,9 +21,8 @@ std::string carve::nodeName(GetEnv Env) {
   return ::gethostname(Host, sizeof(Host) - 1) == 0 ? Host : "localhost";
 }
 
-/// Returns the request for shard \p Shard. Files of the plan's options are sought where it was
-/// made.
-static llvm::Expected<TuneRequest> requestOf(const FleetPlan &Plan, const PlannedShard &Shard) {
+llvm::Expected<TuneRequest> carve::plannedRequest(const FleetPlan &Plan,
+                                                  const PlannedShard &Shard) {
   TuneRequest R = requestToTune();
   Flags F("carve fleet run");
   registerTuning(F, "--", valuesOf(R));
@@ -65,7 +64,7 @@ carve::runShard(const FleetPlan &Plan, llvm::StringRef Folder, size_t Shard,
   std::string Path = shardFolder(Folder, Shard) + "/" + resultName(Node);
   if (llvm::sys::fs::exists(Path))
     return std::nullopt;
-  llvm::Expected<TuneRequest> Request = requestOf(Plan, Plan.Shards[Shard]);
+  llvm::Expected<TuneRequest> Request = plannedRequest(Plan, Plan.Shards[Shard]);
   if (!Request)
     return Request.takeError();
   if (Request->SamplesPath.empty())

@@ -7,6 +7,7 @@
 #include "Fleet/FleetPlan.h"
 #include "Fleet/ShardResult.h"
 #include "Support/ProgressDisplay.h"
+#include "Tune/TunePipeline.h"
 
 #include <optional>
 
@@ -14,6 +15,10 @@ namespace carve {
 
 /// Returns the name of this node: the one that Slurm gives it (`SLURMD_NODENAME`), else the host's.
 std::string nodeName(GetEnv Env);
+
+/// Returns the request for \p Shard. Files that the options of \p Plan name are sought where the
+/// plan was made. Fails with UsageError if an option is not known.
+llvm::Expected<TuneRequest> plannedRequest(const FleetPlan &Plan, const PlannedShard &Shard);
 
 /// Tunes shard \p Shard of \p Plan, which lies in \p Folder, and writes the result there. The
 /// tuning has a store of its own, which is removed. Returns the result; nothing if this node, \p

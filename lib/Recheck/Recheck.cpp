@@ -64,8 +64,8 @@ size_t RecheckOutcome::count(RecheckVerdict V) const {
 
 RecheckOutcome carve::recheckOutcome(const TuneResult &Result) {
   const TuningReport &R = Result.Report;
-  RecheckOutcome O{R.Date, R.Workload, R.Device, R.Driver, R.NvccVersion,
-                   R.Note, R.Runs,     R.WallS,  {}};
+  RecheckOutcome O{R.Date,  R.Workload, R.Device, R.Driver, R.NvccVersion, R.Note, R.Runs,
+                   R.WallS, {},         {},       {}};
   for (const KernelReport &K : R.Kernels)
     if (auto Earlier = Result.Earlier.find(K.Mangled); Earlier != Result.Earlier.end())
       O.Kernels.push_back(recheckedKernel(K, Earlier->second));
@@ -130,6 +130,10 @@ std::string carve::printRecheckText(const RecheckOutcome &Outcome) {
      << Outcome.count(RecheckVerdict::Untimed) << " untimed\n"
      << "driver " << Outcome.Driver << ", nvcc " << Outcome.Toolkit << ", " << Outcome.Runs
      << " runs, " << llvm::formatv("{0:f1}", Outcome.WallS) << " s\n";
+  if (!Outcome.Directory.empty())
+    OS << "in " << Outcome.Directory << "\n";
+  if (!Outcome.ProgramChange.empty())
+    OS << Outcome.ProgramChange << "\n";
   for (const RecheckedKernel &K : Outcome.Kernels) {
     OS << llvm::left_justify(nameOf(K.Verdict), 10) << llvm::formatv("{0,5:f1}%", 100 * K.Share)
        << "  " << K.Kernel << ": " << decisionText(K.Earlier.Decided) << "\n            then "
@@ -148,7 +152,7 @@ static json::Value ratioJson(const std::optional<RatioInterval> &R) {
   return json::Object{{"median", R->Median}, {"low", R->Low}, {"high", R->High}};
 }
 
-std::string carve::printRecheckJson(const RecheckOutcome &Outcome) {
+json::Value carve::recheckValue(const RecheckOutcome &Outcome) {
   json::Array Kernels;
   for (const RecheckedKernel &K : Outcome.Kernels)
     Kernels.push_back(json::Object{{"kernel", json::fixUTF8(K.Kernel)},
@@ -170,7 +174,15 @@ std::string carve::printRecheckJson(const RecheckOutcome &Outcome) {
                     {"wall-s", Outcome.WallS},
                     {"note", json::fixUTF8(Outcome.Note)},
                     {"kernels", std::move(Kernels)}};
+  if (!Outcome.Directory.empty()) {
+    Root["directory"] = json::fixUTF8(Outcome.Directory);
+    Root["program-change"] = json::fixUTF8(Outcome.ProgramChange);
+  }
+  return Root;
+}
+
+std::string carve::printRecheckJson(const RecheckOutcome &Outcome) {
   std::string Text;
-  llvm::raw_string_ostream(Text) << llvm::formatv("{0:2}\n", json::Value(std::move(Root)));
+  llvm::raw_string_ostream(Text) << llvm::formatv("{0:2}\n", recheckValue(Outcome));
   return Text;
 }

@@ -5,6 +5,8 @@
 
 #include "Tune/TunePipeline.h"
 
+#include "llvm/Support/JSON.h"
+
 namespace carve {
 
 /// What became of a decision.
@@ -35,6 +37,9 @@ struct RecheckOutcome {
   unsigned Runs = 0;
   double WallS = 0;
   std::vector<RecheckedKernel> Kernels; ///< By falling share.
+  /// In a recheck of a whole store: where the workload ran, and how its program differs from the
+  /// one that was tuned, empty if it does not.
+  std::string Directory = {}, ProgramChange = {};
 
   size_t count(RecheckVerdict V) const;
 };
@@ -46,7 +51,9 @@ llvm::StringRef nameOf(RecheckVerdict V);
 
 /// Returns the outcome as text: a line that sums up, and one for each kernel.
 std::string printRecheckText(const RecheckOutcome &Outcome);
-/// Returns the outcome as one JSON object; share/doc/formats.md describes it.
+/// Returns the outcome as JSON; share/doc/formats.md describes it.
+llvm::json::Value recheckValue(const RecheckOutcome &Outcome);
+/// Returns the same as text.
 std::string printRecheckJson(const RecheckOutcome &Outcome);
 
 } // namespace carve

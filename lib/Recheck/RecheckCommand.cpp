@@ -1,6 +1,7 @@
 #include "Recheck/RecheckCommand.h"
 
 #include "Recheck/Recheck.h"
+#include "Recheck/StoreRecheck.h"
 #include "Store/StaleOutputs.h"
 #include "Store/StoreFolder.h"
 #include "Support/Error.h"
@@ -10,6 +11,8 @@
 #include "Tune/TuningFlags.h"
 
 #include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
 
 using namespace carve;
 
@@ -22,14 +25,20 @@ struct RecheckWords {
   bool Json = false;
   bool Quiet = false;  ///< Print only errors, and JSON if it is asked for.
   bool Update = false; ///< Put into the store what was found.
+
+  /// Whether no workload is named, so that the whole store is rechecked.
+  bool wholeStore() const {
+    return Captures.empty() && Words.empty() && Request.Workload.Argv.empty();
+  }
 };
 
 Flags recheckFlags(RecheckWords &W) {
   TuneRequest &R = W.Request;
   R.Options.Points = PointSet::Decided;
   Flags F("carve recheck");
-  F.form("[options] -- COMMAND...", "time earlier decisions again, and say which no longer hold");
-  F.form("[options] --from CAPTURE...", "the same with captured launches instead of a program");
+  F.form("[options]", "time all decisions of the store again, and say which no longer hold");
+  F.form("[options] -- COMMAND...", "the same for the decisions on a program's kernels");
+  F.form("[options] --from CAPTURE...", "the same for those on the kernels of captured launches");
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   TuningValues Values = valuesOf(R);
@@ -48,6 +57,13 @@ Flags recheckFlags(RecheckWords &W) {
 llvm::Error readWords(llvm::ArrayRef<std::string> Args, GetEnv Env, RecheckWords &W) {
   if (llvm::Error E = recheckFlags(W).parse(Args, Env))
     return E;
+  const WorkloadSpec &Workload = W.Request.Workload;
+  if (W.wholeStore()) {
+    if (Workload.StdinPath != WorkloadSpec().StdinPath || !Workload.OutputFiles.empty())
+      return usageError("carve recheck: --stdin and --output need a command; without one, those of "
+                        "the tuning count");
+    return llvm::Error::success();
+  }
   return readWorkloadWords("carve recheck", W.Captures, W.Words, W.Request.Workload.Argv);
 }
 
@@ -60,13 +76,88 @@ bool replaces(const KernelReport &Kernel, const EarlierDecision &Earlier) {
          (Verdict == RecheckVerdict::Holds && !Earlier.Stale.empty());
 }
 
-/// Times the decisions again, and prints what became of them.
-llvm::Error recheckHere(RecheckWords &W, UnitStore &Store, const CommandContext &Context) {
-  W.Request.Keeps = [&](const KernelReport &Kernel, const EarlierDecision *Earlier) {
-    return W.Update && Earlier && replaces(Kernel, *Earlier);
-  };
+constexpr char Purpose[] = "rechecking times kernels on one";
+
+/// Returns the request for \p Turn, with at most \p BudgetS seconds (0 for a tuning's default).
+TuneRequest requestFor(const WorkloadTurn &Turn, const TuneRequest &Given, double BudgetS) {
+  TuneRequest R = Given;
+  const TunedWorkload &W = Turn.Workload;
+  R.Workload.Argv = W.Argv;
+  R.Workload.Dir = W.Directory;
+  R.Workload.StdinPath = W.StdinPath;
+  R.Workload.OutputFiles = W.OutputFiles;
+  R.Workload.Environment = W.Environment;
+  R.Workload.TimeoutS = std::max(Given.Workload.TimeoutS, W.TimeoutS);
+  if (W.Domain == LaunchDomain::Traced)
+    R.Options.Domain = W.Domain;
+  R.Limits.BudgetS = BudgetS;
+  R.Options.OnlyKernels.emplace();
+  for (const StoredDecision &D : Turn.Decisions)
+    R.Options.OnlyKernels->insert(D.Mangled);
+  return R;
+}
+
+/// Runs \p Turn, and adds to \p Outcome what came of it. A workload that cannot be timed is a
+/// reason there. Fails if the run was interrupted.
+llvm::Error takeTurn(const WorkloadTurn &Turn, double BudgetS, const RecheckWords &W,
+                     UnitStore &Store, const CommandContext &Context, StoreOutcome &Outcome) {
+  TuneRequest Request = requestFor(Turn, W.Request, BudgetS);
+  std::vector<std::string> Captures;
+  for (const WorkloadFile &C : Turn.Workload.Captures)
+    Captures.push_back(C.Path);
+  const std::string Name = Turn.Workload.text();
   llvm::Expected<TuneResult> Result =
-      tunePlaced(W.Request, W.Captures, "rechecking times kernels on one", W.Quiet, Store, Context);
+      tunePlaced(Request, Captures, Purpose, W.Quiet, Store, Context);
+  if (!Result) {
+    llvm::Error Failed = Result.takeError();
+    if (Failed.isA<Interrupted>())
+      return Failed;
+    Outcome.skip(Turn, Name + ": " + llvm::toString(std::move(Failed)));
+    return llvm::Error::success();
+  }
+  RecheckOutcome Timed = recheckOutcome(*Result);
+  if (!Timed.Note.empty()) {
+    Outcome.skip(Turn, Name + " in " + Turn.Workload.Directory + ": " + Timed.Note);
+    return llvm::Error::success();
+  }
+  Timed.Directory = Turn.Workload.Directory;
+  Timed.ProgramChange = programChange(Turn.Workload);
+  Outcome.add(Turn, std::move(Timed));
+  return llvm::Error::success();
+}
+
+/// Times the decisions of the user's own store again, each with the workload that it was tuned
+/// with, and prints what became of them.
+llvm::Error recheckStore(RecheckWords &W, UnitStore &Store, const CommandContext &Context) {
+  if (W.Request.SamplesPath.empty())
+    if (llvm::Error E = needGpu(Context.Env, Purpose))
+      return E;
+  StorePlan Plan = planStore(changingDecisions(Store), tunedWorkloads(Store), whyGone);
+  StoreOutcome Outcome{Store.root(), {}, std::move(Plan.Untimed)};
+  const double BudgetS = W.Request.Limits.BudgetS;
+  const auto Start = std::chrono::steady_clock::now();
+  for (const WorkloadTurn &Turn : Plan.Turns) {
+    const std::chrono::duration<double> Taken = std::chrono::steady_clock::now() - Start;
+    if (BudgetS > 0 && Taken.count() >= BudgetS)
+      Outcome.skip(Turn, "no time was left of --budget");
+    else if (llvm::Error E = takeTurn(Turn, BudgetS > 0 ? BudgetS - Taken.count() : 0, W, Store,
+                                      Context, Outcome))
+      return E;
+  }
+  if (W.Json)
+    llvm::outs() << printStoreJson(Outcome);
+  else if (!W.Quiet)
+    llvm::outs() << printStoreText(Outcome) << rebuildAdvice(staleOutputs(Store, {}));
+  if (Outcome.Workloads.empty() && !Outcome.Untimed.empty())
+    return unsupported("not timed", Outcome.Untimed.front().Why);
+  return Outcome.count(RecheckVerdict::Lost) ? llvm::make_error<Differs>() : llvm::Error::success();
+}
+
+/// Times the decisions again on the kernels of the workload that is named, and prints what became
+/// of them.
+llvm::Error recheckHere(RecheckWords &W, UnitStore &Store, const CommandContext &Context) {
+  llvm::Expected<TuneResult> Result =
+      tunePlaced(W.Request, W.Captures, Purpose, W.Quiet, Store, Context);
   if (!Result)
     return Result.takeError();
   RecheckOutcome Outcome = recheckOutcome(*Result);
@@ -89,6 +180,10 @@ llvm::Error carve::runRecheck(llvm::ArrayRef<std::string> Args, const CommandCon
   if (!Root)
     return Root.takeError();
   UnitStore Store = storeAt(*Root, Context.Env);
-  return onceForAllRanks(launchedRank(Context.Env), Args, Store,
-                         [&] { return recheckHere(W, Store, Context); });
+  W.Request.Keeps = [&W](const KernelReport &Kernel, const EarlierDecision *Earlier) {
+    return W.Update && Earlier && replaces(Kernel, *Earlier);
+  };
+  return onceForAllRanks(launchedRank(Context.Env), Args, Store, [&] {
+    return W.wholeStore() ? recheckStore(W, Store, Context) : recheckHere(W, Store, Context);
+  });
 }

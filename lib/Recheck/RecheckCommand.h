@@ -7,9 +7,9 @@
 
 namespace carve {
 
-/// Runs `carve recheck [options] -- COMMAND...`. \p Args are the words after `recheck`. Fails with
-/// Differs if a decision is lost, and with an error if the options are wrong or the program cannot
-/// be timed.
+/// Runs `carve recheck [options] [-- COMMAND...]`. \p Args are the words after `recheck`. Fails
+/// with Differs if a decision is lost, and with an error if the options are wrong, the program
+/// cannot be timed, or none of the store's decisions can.
 llvm::Error runRecheck(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 
 } // namespace carve

@@ -33,6 +33,7 @@ constexpr Folder Folders[] = {
     {"attempts", ".json", EntryKind::Attempt, false},
     {"reports", ".json", EntryKind::Report, false},
     {"searches", ".json", EntryKind::Search, false},
+    {"workloads", ".json", EntryKind::Workload, false},
     {"published", ".yaml", EntryKind::Published, true},
 };
 

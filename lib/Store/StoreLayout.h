@@ -25,6 +25,7 @@ enum class EntryKind {
   Attempt,
   Report,
   Search,
+  Workload,
   Published,
   Temporary
 };

@@ -31,9 +31,9 @@ std::vector<StoreFault> verifyStore(const UnitStore &Store, bool Repair);
 /// Removes the entries that were not used for the longest time until at most \p MaxBytes remain:
 /// blobs, units, links, flavours, attempts, reports and searches. A unit, link or flavour is
 /// removed when one of its blobs is removed, together with the container entries that lead to it.
-/// Its decisions stay, because they are small and expensive to make again. Temporaries older than
-/// an hour go first: their writers were killed. Entries that are used meanwhile stay. Fails if an
-/// entry cannot be removed.
+/// Its decisions and workloads stay, because they are small and expensive to make again.
+/// Temporaries older than an hour go first: their writers were killed. Entries that are used
+/// meanwhile stay. Fails if an entry cannot be removed.
 llvm::Error pruneStore(const UnitStore &Store, uint64_t MaxBytes);
 /// Calls pruneStore(), at most once an hour, as a side effect of a compile. Failures are ignored.
 void pruneSometimes(const UnitStore &Store, uint64_t MaxBytes);

@@ -486,6 +486,18 @@ llvm::Error UnitStore::putSearch(llvm::StringRef Key, llvm::StringRef Json) {
   return write(entryPath(Root, EntryKind::Search, Key), Json);
 }
 
+llvm::Expected<std::optional<std::string>> UnitStore::workload(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badName("workload key", Key);
+  return readIfThere(entryPath(Root, EntryKind::Workload, Key));
+}
+
+llvm::Error UnitStore::putWorkload(llvm::StringRef Key, llvm::StringRef Json) {
+  if (!isEntryName(Key))
+    return badName("workload key", Key);
+  return write(entryPath(Root, EntryKind::Workload, Key), Json);
+}
+
 llvm::Expected<std::optional<std::string>> UnitStore::lastReport() const {
   std::vector<std::string> Names = entryNames(Root, EntryKind::Report);
   if (Names.empty())

@@ -14,6 +14,7 @@
 ///   attempts/<key>.json       the outcome of the last tuning of a unit
 ///   reports/<time>-<id>.json  one per tuning
 ///   searches/<key>.json       one per search of a program's space, with all that it measured
+///   workloads/<key>.json      one per workload that was tuned (Tune/TunedWorkload.h)
 ///   decisions.digest          digest of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
 ///   published/<xx>/...        a site's decisions by kernel (PublishedDecisions.h)
@@ -131,6 +132,11 @@ public:
   llvm::Expected<std::optional<std::string>> search(llvm::StringRef Key) const;
   /// Stores the result of a search.
   llvm::Error putSearch(llvm::StringRef Key, llvm::StringRef Json);
+  /// Returns the record of a workload that was tuned; nothing if there is none. The site is not
+  /// asked, because the record names a program to run.
+  llvm::Expected<std::optional<std::string>> workload(llvm::StringRef Key) const;
+  /// Stores the record of a workload.
+  llvm::Error putWorkload(llvm::StringRef Key, llvm::StringRef Json);
   /// Returns the newest report by name; nothing if there is none.
   llvm::Expected<std::optional<std::string>> lastReport() const;
 

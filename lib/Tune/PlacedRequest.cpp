@@ -2,6 +2,7 @@
 
 #include "Report/Terminal.h"
 #include "Tune/CapturedWorkload.h"
+#include "Tune/TunedWorkload.h"
 
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ void carve::placeRequest(TuneRequest &Request, const Toolchain &T, const Command
   Request.Options.DevicesDir = Context.Install.DevicesDir;
   Request.Probe = {Context.Install.Probe, findCupti(T.BinDir).value_or("")};
   Request.Gpus = gpuPlaces(Context.Env);
+  if (Request.Workload.Environment.empty())
+    Request.Workload.Environment = workloadEnvironment(Context.Env);
 }
 
 llvm::Expected<TuneResult> carve::tunePlaced(TuneRequest &Request,
@@ -33,6 +36,7 @@ llvm::Expected<TuneResult> carve::tunePlaced(TuneRequest &Request,
   if (Request.SamplesPath.empty())
     if (llvm::Error E = needGpu(Context.Env, Purpose))
       return E;
+  Request.Captures = Captures.vec();
   if (!Captures.empty())
     if (llvm::Error E =
             launchCaptures(Captures, Context.Install.Launch, Store, Request.Workload.Argv))

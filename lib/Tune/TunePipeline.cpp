@@ -4,6 +4,7 @@
 #include "Store/FlavourPtx.h"
 #include "Support/Clock.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 #include "Support/Log.h"
 #include "Tune/EntriesInForce.h"
 #include "Tune/Job/FileVariants.h"
@@ -13,6 +14,7 @@
 #include "Tune/TuneSelection.h"
 #include "Tune/TuneState.h"
 #include "Tune/TuneTrace.h"
+#include "Tune/TunedWorkload.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -101,6 +103,35 @@ static std::vector<DecidedUnit> keptOf(std::vector<DecidedUnit> Decided, const T
   return Decided;
 }
 
+/// Puts into \p Store with which workload the kernels of \p Decided were decided.
+static void rememberWorkloadOf(const TuneRequest &Request, const TuningJob &Job,
+                               llvm::ArrayRef<DecidedUnit> Decided, const Circumstances &When,
+                               UnitStore &Store) {
+  llvm::Expected<TunedWorkload> W =
+      Request.Captures.empty() ? llvm::Expected<TunedWorkload>(commandWorkload(Request.Workload))
+                               : capturesWorkload(Request.Captures, Request.Workload.Dir);
+  if (!W) {
+    logLine("the workload was not stored: " + llvm::toString(W.takeError()));
+    return;
+  }
+  W->Date = When.Date;
+  W->TimeoutS = Request.Workload.TimeoutS;
+  W->Domain = When.Domain;
+  for (size_t M = 0; M < Decided.size(); ++M)
+    for (const DecidedKernel &D : Decided[M].Kernels) {
+      const TracedKernel &Traced = Job.Kernels[D.Kernel].Traced;
+      WorkloadKernel K{Job.Modules[M].Source.Key, profileName(Traced.Kernel), Traced.Kernel};
+      for (const KernelLaunches &L : Traced.Shapes)
+        K.GpuNs += double(L.TotalNs);
+      W->Kernels.push_back(K);
+      for (const Unit &Twin : Job.Modules[M].Twins) {
+        K.Unit = Twin.Key;
+        W->Kernels.push_back(K);
+      }
+    }
+  rememberWorkload(std::move(*W), Store);
+}
+
 /// The result if there is no trace. A program that cannot be traced is a note in the report; any
 /// other failure is an error.
 static llvm::Expected<TuneResult> withoutTrace(llvm::Error Why, TuneState &State,
@@ -173,8 +204,9 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   for (const JobKernel &K : Job->Kernels)
     if (K.Earlier)
       Result.Earlier.emplace(K.Traced.Kernel, *K.Earlier);
-  llvm::Error Kept = rememberDecisions(Request, *Job, Built, keptOf(Decided, Request, *Job, Result),
-                                       When, Store, Result.Decisions);
+  const std::vector<DecidedUnit> ToKeep = keptOf(Decided, Request, *Job, Result);
+  llvm::Error Kept = rememberDecisions(Request, *Job, Built, ToKeep, When, Store, Result.Decisions);
+  rememberWorkloadOf(Request, *Job, ToKeep, When, Store);
   describeEarlier(std::move(Earlier), Result.Report);
   describeHost(State, *Trace, Result.Report);
   describeGpus(State, *Job, Result.Report);

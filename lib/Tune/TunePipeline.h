@@ -20,6 +20,8 @@ namespace carve {
 /// What a tuning is asked to do, and to whom it reports progress.
 struct TuneRequest {
   WorkloadSpec Workload;
+  /// The captures that the workload launches, for its record; empty if it is a program.
+  std::vector<std::string> Captures;
   TuningOptions Options;
   ModeRequest Mode =
       ModeRequest::Auto; ///< Not used with TuningScope::File, which only has whole runs.
@@ -46,10 +48,11 @@ struct TuneResult {
 };
 
 /// Tunes the workload of \p Request. The decisions go into \p Store and the profile, and the report
-/// into \p Store, as far as TuneRequest::Keeps says. If the workload fails, times out or launches
-/// no kernel, this is a note in the report, and nothing is decided. Fails if the request cannot be
-/// carried out: there is no such command, the samples cannot be read, the profile cannot be
-/// written, or the tuning was interrupted.
+/// into \p Store, as far as TuneRequest::Keeps says; with decisions, \p Store also gets the
+/// workload (TunedWorkload.h). If the workload fails, times out or launches no kernel, this is a
+/// note in the report, and nothing is decided. Fails if the request cannot be carried out: there is
+/// no such command, the samples cannot be read, the profile cannot be written, or the tuning was
+/// interrupted.
 llvm::Expected<TuneResult> tune(const TuneRequest &Request, UnitStore &Store, const Toolchain &T,
                                 CommandRunner &Runner);
 

@@ -28,6 +28,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmctldLogFile={folder}/log/slurmctld.log
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool/%n
+TmpFS={folder}/tmp/%n
 SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmdLogFile={folder}/log/slurmd.%n.log
 MailProg=/bin/true
@@ -89,7 +90,9 @@ class Cluster:
         self.end()
 
     def _configure(self):
-        for name in ("log", "state", *(f"spool/{node}" for node in self.nodes)):
+        # PMIx keeps sockets in a folder of the node, whose path must be short.
+        own = [f"{kind}/{node}" for kind in ("spool", "tmp") for node in self.nodes]
+        for name in ("log", "state", *own):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         host = socket.gethostname().split(".")[0]
         port, *ports = free_ports(1 + len(self.nodes))

@@ -75,6 +75,9 @@ class Program:
         self.environment = {**os.environ, "CARVE_STORE": str(work / "store"), "CARVE_RUN": "none",
                             "CARVE_EFFORT": "0", "TMPDIR": str(work / "tmp")}
         self.samples = work / "kernels.samples"
+        self.template = TEMPLATE
+        # What a plan names, and what a single tuning runs.
+        self.planned = self.single = ["./app"]
 
     def run(self, *words, status=0, **more):
         done = subprocess.run([str(word) for word in words], cwd=self.work, text=True,
@@ -130,10 +133,10 @@ class Fleet:
 
     def plan(self, shards, *more):
         template = self.program.work / "job.sh.in"
-        template.write_text(TEMPLATE)
+        template.write_text(self.program.template)
         self.program.run(self.program.carve, "fleet", "plan", "-o", self.folder,
                          f"--shards={shards}", f"--template={template}", *more,
-                         *self.program.tuning(), "--", "./app")
+                         *self.program.tuning(), "--", *self.program.planned)
 
     def submit(self, *more):
         environment = {**self.program.environment, **self.cluster.environment,
@@ -233,7 +236,7 @@ def check_same(program, fleet):
     shutil.copytree(program.work / "store", program.work / "single/store")
     start = time.monotonic()
     program.run(program.carve, "tune", "--quiet", *program.tuning(), "--profile=single.yaml", "--",
-                "./app", CARVE_STORE=str(program.work / "single/store"))
+                *program.single, CARVE_STORE=str(program.work / "single/store"))
     fleet.note("a single tuning", f"{time.monotonic() - start:.1f} s")
 
     def decisions(path):

@@ -11,6 +11,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
+#include <filesystem>
+
 using namespace carve;
 
 namespace {
@@ -27,6 +29,11 @@ protected:
   unsigned bulkyRegs() { return kernelsOf("three.o")[Bulky].Resources.RegsPerThread; }
   std::string decisionText() {
     return llvm::cantFail(readDecisions(store(), store().units().front().Key)).value_or("");
+  }
+  /// Makes a file that can be the program ./app; the samples take the place of its runs.
+  void writeApp(const std::string &Text) {
+    write("app", Text);
+    std::filesystem::permissions(path("app"), std::filesystem::perms::owner_all);
   }
   /// Makes the decision in the store one of nvcc \p Toolkit for the same PTX.
   void backdateTo(const std::string &Toolkit);
@@ -139,4 +146,66 @@ TEST_F(Rechecked, programWithoutDecisions_saysSo) {
   EXPECT_EQ(R.ExitStatus, 0) << R.Stderr << log();
   EXPECT_NE(R.Stdout.find("no decision on a kernel that was launched"), std::string::npos)
       << R.Stdout;
+}
+
+TEST_F(Rechecked, wholeStore_isTimedWithTheProgramOfItsTuning) {
+  writeApp("the program that was tuned");
+  tuneBulky();
+  CommandResult R = carve({"recheck", samplesWith(1)});
+  EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr << log();
+  EXPECT_NE(R.Stdout.find("1 decision(s) hold, 0 lost"), std::string::npos) << R.Stdout;
+  EXPECT_NE(R.Stdout.find("./app on NVIDIA H200: 1 decision(s), 1 hold"), std::string::npos)
+      << R.Stdout;
+  EXPECT_EQ(R.Stdout.find("is another file"), std::string::npos) << R.Stdout;
+  writeApp("the program of a later build");
+  R = carve({"recheck", samplesWith(1)});
+  EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;
+  EXPECT_NE(R.Stdout.find("app is another file than was tuned: digest "), std::string::npos)
+      << R.Stdout;
+}
+
+TEST_F(Rechecked, wholeStoreWithALostDecision_givesItNvccsCodeWithUpdate) {
+  writeApp("app");
+  tuneBulky();
+  CommandResult R = carve({"recheck", "--update", "--format=json", samplesWith(1.5)});
+  EXPECT_EQ(R.ExitStatus, 1) << R.Stdout << R.Stderr << log();
+  auto Json = llvm::json::parse(R.Stdout);
+  ASSERT_TRUE(bool(Json)) << R.Stdout;
+  const llvm::json::Object &Workload =
+      *Json->getAsObject()->getArray("workloads")->front().getAsObject();
+  EXPECT_EQ(Workload.getArray("kernels")->front().getAsObject()->getString("verdict"), "lost");
+  EXPECT_EQ(Workload.getString("directory"), llvm::StringRef(path("")).rtrim('/'));
+  build(Object);
+  EXPECT_GT(bulkyRegs(), 64u) << "nvcc's code is back: " << log();
+  R = carve({"recheck", samplesWith(1)});
+  EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;
+  EXPECT_NE(R.Stdout.find("0 decision(s) hold, 0 lost, 0 uncertain, 0 untimed"), std::string::npos)
+      << R.Stdout;
+}
+
+TEST_F(Rechecked, wholeStoreWhoseWorkloadsAreGoneOrUnknown_namesTheReason) {
+  writeApp("app");
+  tuneBulky();
+  std::filesystem::remove(path("app"));
+  CommandResult R = carve({"recheck", samplesWith(1)});
+  EXPECT_NE(R.ExitStatus, 0) << "nothing was timed";
+  EXPECT_NE(R.Stdout.find("the program " + path("app") + " does not exist any more"),
+            std::string::npos)
+      << R.Stdout << R.Stderr;
+  std::filesystem::remove_all(path("store/workloads"));
+  R = carve({"recheck", samplesWith(1)});
+  EXPECT_NE(R.ExitStatus, 0);
+  EXPECT_NE(R.Stdout.find("the store does not know its workload"), std::string::npos)
+      << R.Stdout << R.Stderr;
+}
+
+TEST_F(Rechecked, workloads_areNotPublished) {
+  writeApp("app");
+  tuneBulky();
+  std::filesystem::create_directory(path("site"));
+  CommandResult R = carve({"store", "publish", "--to=" + path("site")});
+  ASSERT_TRUE(R.succeeded()) << R.Stderr;
+  EXPECT_TRUE(std::filesystem::exists(path("site/published")));
+  EXPECT_TRUE(std::filesystem::exists(path("store/workloads")));
+  EXPECT_FALSE(std::filesystem::exists(path("site/workloads")));
 }

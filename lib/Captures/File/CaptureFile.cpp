@@ -155,6 +155,7 @@ llvm::Error CaptureReader::readIndex() {
     return malformed(Path + ": damaged: the index: " + llvm::toString(std::move(E)));
   if (std::string Actual = digestOf(llvm::toStringRef(Index)); Actual != Last)
     return malformed(Path + ": damaged: the index: digest " + Actual + ", expected " + Last);
+  IndexDigest = Last.str();
   return parseCaptureIndex(llvm::toStringRef(Index), Path, Content, Sections);
 }
 

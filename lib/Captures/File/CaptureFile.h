@@ -72,6 +72,8 @@ public:
   static llvm::Expected<CaptureReader> open(llvm::StringRef Path);
 
   const Capture &capture() const { return Content; }
+  /// Returns the digest of the index, which has the digests of everything else in the file.
+  const std::string &indexDigest() const { return IndexDigest; }
   uint64_t fileBytes() const { return File->getBufferSize(); }
 
   /// Returns chunk \p Index of \p B. \p What names \p B in messages.
@@ -88,6 +90,7 @@ private:
   std::string Path;
   std::unique_ptr<llvm::MemoryBuffer> File;
   std::vector<CaptureSection> Sections;
+  std::string IndexDigest;
   Capture Content;
 };
 
