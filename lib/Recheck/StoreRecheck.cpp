@@ -61,23 +61,24 @@ StorePlan carve::planStore(std::vector<StoredDecision> Decisions,
   std::vector<WorkloadTurn> Turns(Workloads.size());
   for (StoredDecision &D : Decisions) {
     std::string Why;
-    bool Placed = false;
-    for (size_t I = 0; I < Workloads.size() && !Placed; ++I) {
+    WorkloadTurn *Turn = nullptr;
+    for (size_t I = 0; I < Workloads.size() && !Turn; ++I) {
       const WorkloadKernel *K = kernelIn(Workloads[I], D);
       if (!K)
         continue;
       if (!Gone[I])
         Gone[I] = WhyGone(Workloads[I]);
-      Placed = Gone[I]->empty();
       if (Why.empty())
         Why = *Gone[I];
-      if (!Placed)
+      if (!Gone[I]->empty())
         continue;
       D.Mangled = K->Mangled;
-      Turns[I].GpuNs += K->GpuNs;
-      Turns[I].Decisions.push_back(std::move(D));
+      Turn = &Turns[I];
+      Turn->GpuNs += K->GpuNs;
     }
-    if (!Placed)
+    if (Turn)
+      Turn->Decisions.push_back(std::move(D));
+    else
       Plan.Untimed.push_back(
           {std::move(D),
            Why.empty() ? "the store does not know its workload; tune it again" : Why});

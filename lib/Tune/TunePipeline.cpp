@@ -1,5 +1,6 @@
 #include "Tune/TunePipeline.h"
 
+#include "Ptx/ProfileName.h"
 #include "Report/JsonReport.h"
 #include "Store/FlavourPtx.h"
 #include "Support/Clock.h"

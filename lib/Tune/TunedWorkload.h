@@ -5,6 +5,7 @@
 /// program to run, so this one is never published, and never read from a site's store.
 #pragma once
 
+#include "Device/CriticalPoints.h"
 #include "Nvcc/Toolchain.h"
 #include "Store/UnitStore.h"
 #include "Workload/Workload.h"

@@ -223,9 +223,11 @@ STANDIN_API cuGraphAddMemFreeNode(ADDED, CUdeviceptr) {
   return addNode(Out, To, After, Count, Node);
 }
 
-STANDIN_API cuGraphConditionalHandleCreate(CUgraphConditionalHandle *Out, CUgraph, CUcontext,
+STANDIN_API cuGraphConditionalHandleCreate(CUgraphConditionalHandle *Out, CUgraph Of, CUcontext,
                                            unsigned Default, unsigned) {
-  *Out = reinterpret_cast<CUgraphConditionalHandle>(new Condition{Default});
+  std::shared_ptr<Condition> Made(new Condition{Default});
+  *Out = reinterpret_cast<CUgraphConditionalHandle>(Made.get());
+  graph(Of)->Conditions.push_back(std::move(Made));
   return CUDA_SUCCESS;
 }
 
@@ -242,7 +244,9 @@ STANDIN_API cuGraphAddNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *Afte
                     return CUDA_ERROR_NOT_SUPPORTED;
                   GraphNode Node;
                   Node.Type = P.nodeParams->type;
-                  Node.Decides = reinterpret_cast<Condition *>(Its.handle);
+                  for (const std::shared_ptr<Condition> &C : graph(P.hGraph)->Conditions)
+                    if (reinterpret_cast<CUgraphConditionalHandle>(C.get()) == Its.handle)
+                      Node.Decides = C;
                   Node.Bodies.push_back(std::make_shared<Graph>());
                   Node.BodyHandles.push_back(reinterpret_cast<CUgraph>(Node.Bodies[0].get()));
                   CUresult Result =

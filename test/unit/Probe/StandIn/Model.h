@@ -115,7 +115,7 @@ struct GraphNode {
   /// array of the bodies' handles.
   std::vector<std::shared_ptr<Graph>> Bodies;
   std::vector<CUgraph> BodyHandles;
-  struct Condition *Decides = nullptr;
+  std::shared_ptr<struct Condition> Decides;
   std::function<void(StreamState &)> Other; ///< What was captured and is not one of these.
   bool Enabled = true;
 };
@@ -141,6 +141,7 @@ struct Graph {
   ~Graph();
   std::vector<std::unique_ptr<GraphNode>> Nodes;
   std::vector<std::shared_ptr<UserObject>> Tied;
+  std::vector<std::shared_ptr<Condition>> Conditions; ///< Executable graphs keep them, too.
   std::set<std::pair<GraphNode *, GraphNode *>> Edges;
   GraphNode *add(GraphNode Node);
 };
