@@ -2,10 +2,12 @@
 
 #include "Cubin/ReplaceKernels.h"
 #include "Support/Files.h"
+#include "Support/Parallel.h"
 
 #include "llvm/ADT/STLExtras.h"
-
 #include "llvm/Support/Path.h"
+
+#include <optional>
 
 using namespace carve;
 using namespace llvm;
@@ -35,34 +37,60 @@ Expected<Assembled> carve::assemble(const Toolchain &T, CommandRunner &Runner, S
   return Assembled{std::move(*Bytes), parsePtxasReport(Result->Stderr + Result->Stdout)};
 }
 
+/// What assemble() returns for each of \p OptionSets, in their order; the runs are made at once.
+/// Fails as the first of those that fail.
+static Expected<std::vector<Assembled>> assembleEach(const Toolchain &T, CommandRunner &Runner,
+                                                     StringRef PtxText,
+                                                     ArrayRef<std::vector<std::string>> OptionSets,
+                                                     StringRef Name) {
+  std::vector<std::optional<Expected<Assembled>>> Runs(OptionSets.size());
+  runInParallel(Runs.size(), [&](size_t I) {
+    Runs[I].emplace(assemble(T, Runner, PtxText, OptionSets[I], Name));
+  });
+  std::vector<Assembled> All;
+  Error Failed = Error::success();
+  for (std::optional<Expected<Assembled>> &Run : Runs)
+    if (*Run)
+      All.push_back(std::move(**Run));
+    else if (Failed)
+      consumeError(Run->takeError());
+    else
+      Failed = Run->takeError();
+  if (Failed)
+    return Failed;
+  return All;
+}
+
 Expected<Assembled> carve::assembleMixed(const Toolchain &T, CommandRunner &Runner,
                                          StringRef PtxText, ArrayRef<std::string> Options,
                                          ArrayRef<ReassembledKernels> Others, StringRef Name) {
-  Expected<Assembled> Made = assemble(T, Runner, PtxText, Options, Name);
+  std::vector<std::vector<std::string>> OptionSets = {Options.vec()};
   for (const ReassembledKernels &Other : Others) {
-    if (!Made)
-      return Made;
+    OptionSets.push_back(Other.Options);
+    for (const std::string &Kernel : Other.Kernels)
+      OptionSets.back().insert(OptionSets.back().end(), {"--entry", Kernel});
+  }
+  Expected<std::vector<Assembled>> Runs = assembleEach(T, Runner, PtxText, OptionSets, Name);
+  if (!Runs)
+    return Runs.takeError();
+  Assembled Made = std::move(Runs->front());
+  for (auto [Other, Own] : zip_equal(Others, MutableArrayRef(*Runs).drop_front())) {
     // ptxas assembles only the entries that it is told, and gives them the same code. But then it
     // may number the module's variables in another way, and everything has to be assembled.
-    std::vector<std::string> OwnOptions = Other.Options;
-    for (const std::string &Kernel : Other.Kernels)
-      OwnOptions.insert(OwnOptions.end(), {"--entry", Kernel});
-    Expected<Assembled> Own = assemble(T, Runner, PtxText, OwnOptions, Name);
-    if (!Own)
-      return Own;
-    Expected<std::string> Bytes = replaceKernels(Made->CubinBytes, Own->CubinBytes, Other.Kernels);
+    Expected<std::string> Bytes = replaceKernels(Made.CubinBytes, Own.CubinBytes, Other.Kernels);
     if (!Bytes) {
       consumeError(Bytes.takeError());
-      Own = assemble(T, Runner, PtxText, Other.Options, Name);
-      if (!Own)
-        return Own;
-      Bytes = replaceKernels(Made->CubinBytes, Own->CubinBytes, Other.Kernels);
+      Expected<Assembled> Whole = assemble(T, Runner, PtxText, Other.Options, Name);
+      if (!Whole)
+        return Whole;
+      Own = std::move(*Whole);
+      Bytes = replaceKernels(Made.CubinBytes, Own.CubinBytes, Other.Kernels);
     }
     if (!Bytes)
       return Bytes.takeError();
-    Made->CubinBytes = std::move(*Bytes);
-    for (KernelResources &Old : Made->Kernels)
-      for (KernelResources &New : Own->Kernels)
+    Made.CubinBytes = std::move(*Bytes);
+    for (KernelResources &Old : Made.Kernels)
+      for (KernelResources &New : Own.Kernels)
         if (Old.Name == New.Name && is_contained(Other.Kernels, New.Name))
           Old = std::move(New);
   }

@@ -31,7 +31,7 @@ llvm::Expected<Assembled> assemble(const Toolchain &T, CommandRunner &Runner,
                                    llvm::StringRef Name = "module.ptx");
 
 /// Does the same, and puts the kernels of \p Others into the image as ptxas makes them with their
-/// options. Fails also as replaceKernels() does.
+/// options. The runs of ptxas are made at once. Fails also as replaceKernels() does.
 llvm::Expected<Assembled> assembleMixed(const Toolchain &T, CommandRunner &Runner,
                                         llvm::StringRef PtxText,
                                         llvm::ArrayRef<std::string> Options,
