@@ -46,7 +46,8 @@ struct KnobGains {
 /// would not win either (SelectionLimits::WinningRatio), or if nothing else was timed. A search
 /// without the knob would have timed other variants in its place, so this estimate is low.
 ///
-/// Fails if a report has a variant whose name is none. The message has the report and the kernel.
+/// Fails if a report has a variant whose name cannot be read. The message has the report and the
+/// kernel.
 llvm::Expected<KnobGains> evaluateKnobs(llvm::ArrayRef<TunedProgram> Programs);
 
 } // namespace carve

@@ -34,8 +34,8 @@ struct Agreement {
 /// the upper end of the interval is below 1. A decision with further entries is supported only by
 /// nodes that made the same, because a report does not tell the guards of variants that lost. Of
 /// the variants that at least \p Agree nodes support, the one with the best geometric mean over its
-/// nodes is decided. If there is none, but \p Agree nodes have timed the kernel, nvcc's code stays.
-/// The order of \p Findings does not matter.
+/// nodes is decided. If no variant has that support, but \p Agree nodes have timed the kernel,
+/// nvcc's code stays. The order of \p Findings does not matter.
 Agreement agreeOn(std::vector<NodeFinding> Findings, unsigned Agree);
 
 } // namespace carve

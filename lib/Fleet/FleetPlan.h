@@ -41,8 +41,8 @@ struct FleetPlan {
 
 /// Returns the plan as JSON; share/doc/formats.md describes it.
 std::string printPlan(const FleetPlan &Plan);
-/// Reads the plan in \p Folder. Fails if there is none, and with a message that names the member
-/// that is wrong.
+/// Reads the plan in \p Folder. Fails if the folder has no plan, and if a member of the plan is
+/// wrong; the message names it.
 llvm::Expected<FleetPlan> readPlan(llvm::StringRef Folder);
 
 /// The paths of a plan's files in \p Folder.

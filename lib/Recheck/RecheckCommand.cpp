@@ -3,7 +3,6 @@
 #include "Recheck/Recheck.h"
 #include "Recheck/StoreRecheck.h"
 #include "Store/StaleOutputs.h"
-#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
@@ -176,14 +175,10 @@ llvm::Error carve::runRecheck(llvm::ArrayRef<std::string> Args, const CommandCon
   RecheckWords W;
   if (llvm::Error E = readWords(Args, Context.Env, W))
     return E;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
-  UnitStore Store = storeAt(*Root, Context.Env);
   W.Request.Keeps = [&W](const KernelReport &Kernel, const EarlierDecision *Earlier) {
     return W.Update && Earlier && replaces(Kernel, *Earlier);
   };
-  return onceForAllRanks(launchedRank(Context.Env), Args, Store, [&] {
+  return onceForAllRanks(Args, Context, [&](UnitStore &Store) {
     return W.wholeStore() ? recheckStore(W, Store, Context) : recheckHere(W, Store, Context);
   });
 }

@@ -6,7 +6,6 @@
 #include "Spaces/SearchJson.h"
 #include "Spaces/SearchPipeline.h"
 #include "Spaces/SearchReport.h"
-#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"
@@ -263,10 +262,6 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   SearchWords Words;
   if (llvm::Error E = readOptions(Args, R, Words))
     return E;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
-  UnitStore Store = storeAt(*Root, Context.Env);
-  return onceForAllRanks(launchedRank(Context.Env), Args, Store,
-                         [&] { return searchHere(R, Words, Store, Context); });
+  return onceForAllRanks(Args, Context,
+                         [&](UnitStore &Store) { return searchHere(R, Words, Store, Context); });
 }

@@ -61,10 +61,10 @@ public:
   /// Returns the store of a site, which is only read.
   static UnitStore siteAt(std::string Root);
   const std::string &root() const { return Root; }
-  /// Returns the site's store above this one; null if there is none, or if it is not used, which is
-  /// logged once.
+  /// Returns the site's store above this one; null if no site's store was given, or if it is not
+  /// used, which is logged once.
   const UnitStore *site() const;
-  /// Returns the root of the site's store, whether it is used or not; empty if there is none.
+  /// Returns the root of the site's store, whether it is used or not; empty without one.
   llvm::StringRef siteRoot() const { return Above ? llvm::StringRef(Above->Root) : ""; }
   /// Returns this store without the site's above it.
   UnitStore alone() const;
@@ -132,8 +132,8 @@ public:
   llvm::Expected<std::optional<std::string>> search(llvm::StringRef Key) const;
   /// Stores the result of a search.
   llvm::Error putSearch(llvm::StringRef Key, llvm::StringRef Json);
-  /// Returns the record of a workload that was tuned; nothing if there is none. The site is not
-  /// asked, because the record names a program to run.
+  /// Returns the record of a workload that was tuned, or nothing if the store does not have it. The
+  /// site is not asked, because the record names a program to run.
   llvm::Expected<std::optional<std::string>> workload(llvm::StringRef Key) const;
   /// Stores the record of a workload.
   llvm::Error putWorkload(llvm::StringRef Key, llvm::StringRef Json);

@@ -1,5 +1,6 @@
 #include "Tune/RankedWork.h"
 
+#include "Store/StoreFolder.h"
 #include "Support/Clock.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -141,4 +142,13 @@ llvm::Error carve::onceForAllRanks(const std::optional<LaunchedRank> &Rank,
   llvm::Error Failed = Work();
   Leader.end(Failed ? "failed" : "done");
   return Failed;
+}
+
+llvm::Error carve::onceForAllRanks(llvm::ArrayRef<std::string> Args, const CommandContext &Context,
+                                   llvm::function_ref<llvm::Error(UnitStore &)> Work) {
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
+  if (!Root)
+    return Root.takeError();
+  UnitStore Store = storeAt(*Root, Context.Env);
+  return onceForAllRanks(launchedRank(Context.Env), Args, Store, [&] { return Work(Store); });
 }

@@ -3,6 +3,7 @@
 /// is done and end as it did. So they find the same decisions, and no two ranks write one profile.
 #pragma once
 
+#include "Command/CommandContext.h"
 #include "Command/LaunchedRank.h"
 #include "Store/UnitStore.h"
 
@@ -28,5 +29,10 @@ llvm::Error onceForAllRanks(const std::optional<LaunchedRank> &Rank,
                             llvm::ArrayRef<std::string> Args, UnitStore &Store,
                             llvm::function_ref<llvm::Error()> Work,
                             const RankPatience &Patience = {});
+
+/// Does the same for a command of `carve` with the words \p Args: \p Work gets the store of
+/// \p Context. Fails also if there is no folder for a store.
+llvm::Error onceForAllRanks(llvm::ArrayRef<std::string> Args, const CommandContext &Context,
+                            llvm::function_ref<llvm::Error(UnitStore &)> Work);
 
 } // namespace carve

@@ -3,7 +3,6 @@
 #include "Report/JsonReport.h"
 #include "Report/TextReport.h"
 #include "Store/StaleOutputs.h"
-#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
@@ -77,10 +76,6 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   TuneWords W;
   if (llvm::Error E = readTuneOptions(Args, Context.Env, W))
     return E;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
-  UnitStore Store = storeAt(*Root, Context.Env);
-  return onceForAllRanks(launchedRank(Context.Env), Args, Store,
-                         [&] { return tuneHere(W, Store, Context); });
+  return onceForAllRanks(Args, Context,
+                         [&](UnitStore &Store) { return tuneHere(W, Store, Context); });
 }

@@ -35,7 +35,7 @@ static constexpr llvm::StringLiteral Variables[] = {
     "CUDA_DEVICE_MAX_CONNECTIONS",
 };
 
-/// The place in \p Environment of a variable that is none of Variables.
+/// The place in \p Environment of a variable that is not in Variables.
 static std::optional<size_t> refusedVariable(llvm::ArrayRef<std::string> Environment) {
   for (size_t I = 0; I < Environment.size(); ++I)
     if (!llvm::is_contained(Variables, llvm::StringRef(Environment[I]).split('=').first))

@@ -246,9 +246,9 @@ llvm::Error takeHead(llvm::StringRef Line, llvm::StringRef Name, ProcessState &S
   return checkLine(In, Known, Name, 1);
 }
 
-/// Adds what one process timed. Its rounds and cycles get numbers after those of earlier processes,
-/// so that a round never pairs the times of two processes.
-void addInRun(InRunRecord &All, InRunRecord New) {
+} // namespace
+
+void carve::addInRun(InRunRecord &All, InRunRecord New) {
   unsigned Rounds = 0, Cycles = 0;
   for (const TimedSample &T : All.Timed)
     Rounds = std::max(Rounds, T.Round + 1);
@@ -265,8 +265,6 @@ void addInRun(InRunRecord &All, InRunRecord New) {
   llvm::append_range(All.StoodBack, New.StoodBack);
   llvm::append_range(All.Faults, New.Faults);
 }
-
-} // namespace
 
 llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record) {
   unsigned Line = 0;

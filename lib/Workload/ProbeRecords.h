@@ -97,6 +97,10 @@ struct ProbeRecord {
 /// expected.
 llvm::Error readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record);
 
+/// Adds what one process timed. Its rounds and cycles get numbers after those of earlier processes,
+/// so that a round never pairs the times of two processes.
+void addInRun(InRunRecord &All, InRunRecord New);
+
 /// Prints devices, launches, trace facts and timing records in the form that readProbeFile() reads.
 std::string printProbeRecord(const ProbeRecord &Record);
 

@@ -386,7 +386,7 @@ void PlannedRun::onBrokenContext(CUresult Error) {
 }
 
 /// Returns the shape of the first launch that became \p Variant and has not been seen to end; null
-/// if there is none.
+/// if all have ended.
 const PlannedRun::ShapeState *PlannedRun::firstPending(size_t &Variant) const {
   const ShapeState *First = nullptr;
   uint64_t Least = UINT64_MAX;

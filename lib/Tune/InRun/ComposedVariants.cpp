@@ -206,7 +206,7 @@ std::vector<size_t> Composer::shapesOf(const ClassGuard &Guard,
 }
 
 /// The code that takes the least time at \p Shapes, among the variants of which all these launches
-/// run the same code. Ns is HUGE_VAL if there is none.
+/// run the same code. Ns is HUGE_VAL if no variant does.
 TimedCode Composer::bestCode(const ClassGuard &Guard, llvm::ArrayRef<size_t> Shapes) const {
   std::optional<size_t> Code;
   double Least = HUGE_VAL;

@@ -17,9 +17,9 @@ namespace carve {
 /// Each code is that of a variant that was not rejected, and is for the launches with one block and
 /// grid, or with one block if that tells them apart, or if there are more grids than codes. What
 /// the variant itself relies on is added. A launch takes the first code that is for it, and nvcc's
-/// if there is none. There are at most MostFurtherEntries codes, and no more than are needed: one
-/// more has to gain InRunLimits::LeastMargin. A variant whose interval at a shape overlaps that of
-/// the best variant counts as equal to it there, so that no code is chosen by noise. Shapes that
+/// code if no other is. There are at most MostFurtherEntries codes, and no more than are needed:
+/// one more has to gain InRunLimits::LeastMargin. A variant whose interval at a shape overlaps that
+/// of the best variant counts as equal to it there, so that no code is chosen by noise. Shapes that
 /// were not timed count as unchanged.
 Composition composeOfShapes(const TracedKernel &Kernel, llvm::ArrayRef<JobVariant> Variants,
                             const InRunOutcome &Outcome, const InRunLimits &Limits = {});

@@ -1,5 +1,7 @@
 #include "Tune/InRun/SharedTiming.h"
 
+#include "Workload/ProbeRecords.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -17,15 +19,6 @@ std::vector<size_t> carve::shareKernels(llvm::ArrayRef<double> Cost, size_t Gpus
     Load[GpuOf[K]] += Cost[K];
   }
   return GpuOf;
-}
-
-static void append(InRunRecord &Into, InRunRecord Part) {
-  llvm::append_range(Into.Replays, std::move(Part.Replays));
-  llvm::append_range(Into.Verified, std::move(Part.Verified));
-  llvm::append_range(Into.Timed, std::move(Part.Timed));
-  llvm::append_range(Into.Rotated, std::move(Part.Rotated));
-  llvm::append_range(Into.StoodBack, std::move(Part.StoodBack));
-  llvm::append_range(Into.Faults, std::move(Part.Faults));
 }
 
 TimingRunResult carve::joinTimingRuns(const TuningJob &Job, std::vector<TimingRunResult> Parts,
@@ -48,7 +41,7 @@ TimingRunResult carve::joinTimingRuns(const TuningJob &Job, std::vector<TimingRu
         All.Excluded.Kernels.emplace(Job.Kernels[K].Traced.Kernel, *Part.Failure);
     if (!All.Difference)
       All.Difference = Part.Difference;
-    append(All.Record, std::move(Part.Record));
+    addInRun(All.Record, std::move(Part.Record));
   }
   return All;
 }

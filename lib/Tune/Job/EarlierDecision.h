@@ -23,8 +23,8 @@ struct EarlierDecision {
   std::vector<VariantSetting> settings() const;
 };
 
-/// Returns the decision of \p Profiles on a kernel that builds use now. If there is none, returns
-/// the newest one that was timed with the same PTX. Returns nothing if that leaves nvcc's code as
+/// Returns the decision of \p Profiles on a kernel that builds use now, or else the newest decision
+/// that was timed with the same PTX. Returns nothing if that leaves nvcc's code as
 /// it is. \p KernelName is the name as in a profile, \p Mangled the mangled one.
 std::optional<EarlierDecision> earlierDecision(llvm::ArrayRef<const Profile *> Profiles,
                                                llvm::StringRef KernelName, llvm::StringRef Mangled,

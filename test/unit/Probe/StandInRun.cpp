@@ -89,3 +89,23 @@ CommandResult StandInRun::time(const StandInPlan &Plan) {
   Timed = Run.onlyFile();
   return Result;
 }
+
+StandInPlan carve::probe::test::rotation() {
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  return Plan;
+}
+
+void carve::probe::test::expectAsPlain(const CommandResult &With, const CommandResult &Without) {
+  EXPECT_EQ(With.Stdout, Without.Stdout);
+  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
+  EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
+}
+
+uint64_t carve::probe::test::graphLaunchesOf(const Records &File, const std::string &Kernel) {
+  uint64_t Sum = 0;
+  for (const Fields &Line : File.of("graph"))
+    if (Line.at(0) == Kernel)
+      Sum += std::stoull(Line.at(1));
+  return Sum;
+}

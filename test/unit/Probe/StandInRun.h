@@ -46,4 +46,13 @@ private:
   std::vector<std::string> Arguments;
 };
 
+/// A plan that rotates every kernel.
+StandInPlan rotation();
+
+/// Expects that \p With computed what \p Without did, and that no sanitizer reports anything.
+void expectAsPlain(const CommandResult &With, const CommandResult &Without);
+
+/// How many launches of \p Kernel were in graphs.
+uint64_t graphLaunchesOf(const Records &File, const std::string &Kernel);
+
 } // namespace carve::probe::test

@@ -68,21 +68,6 @@ protected:
     return Plans[Gpu].find("kernel\t" + Kernel + "\t") != std::string::npos;
   }
 
-  /// A replay in which r32 takes two thirds of the default's time, and r64 more.
-  static std::string replayed(const std::string &Kernel) {
-    std::string Text;
-    const std::string Place = Kernel + "\t1000,1,1\t256,1,1\t0\t1,1,1\t0\t";
-    const std::pair<std::string, double> Times[] = {
-        {"default", 60000}, {"control", 60000}, {"r32", 40000}, {"r64", 70000}};
-    for (const auto &[Variant, Ns] : Times) {
-      Text += "verified\t" + Place + Variant + "\tequal\t-\n";
-      for (int Round = 0; Round < 12; ++Round)
-        Text += "timed\t" + Place + (Round < 5 ? "screen\t" : "confirm\t") + std::to_string(Round) +
-                "\t" + Variant + "\t" + std::to_string(Ns + Round) + "\t0\n";
-    }
-    return Text;
-  }
-
   /// Runs the stages up to the first timing run.
   InRunTuning timed(TuneState &State) {
     EXPECT_EQ(messageOf(chooseTunedGpus(State)), "");

@@ -46,21 +46,6 @@ protected:
     };
   }
 
-  /// A replay in which r32 takes two thirds of the default's time, and r64 more.
-  static std::string replayed() {
-    std::string Text;
-    const std::string Place = "_Z2avPf\t1000,1,1\t256,1,1\t0\t1,1,1\t0\t";
-    const std::pair<std::string, double> Times[] = {
-        {"default", 60000}, {"control", 60000}, {"r32", 40000}, {"r64", 70000}};
-    for (const auto &[Variant, Ns] : Times) {
-      Text += "verified\t" + Place + Variant + "\tequal\t-\n";
-      for (int Round = 0; Round < 12; ++Round)
-        Text += "timed\t" + Place + (Round < 5 ? "screen\t" : "confirm\t") + std::to_string(Round) +
-                "\t" + Variant + "\t" + std::to_string(Ns + Round) + "\t0\n";
-    }
-    return Text;
-  }
-
   /// Runs the stages up to the timing run.
   InRunTuning timed(TuneState &State) {
     ProbeRecord Trace = valueOf(traceProgram(State));
@@ -73,7 +58,9 @@ protected:
   JobBuild Built = sampleBuild(Job);
   std::string Tuned; ///< The image with variant 2 in place.
   ProbedProgram Runner;
-  std::function<std::string(CommandResult &)> planned = [](CommandResult &) { return replayed(); };
+  std::function<std::string(CommandResult &)> planned = [](CommandResult &) {
+    return replayed("_Z2avPf");
+  };
   std::vector<std::string> Plans;
   RecordedProgress Progress;
 };
@@ -129,7 +116,7 @@ TEST_F(TuneStagesTest, confirmation_afterATimingRun_isPrecededByTwoRuns) {
 TEST_F(TuneStagesTest, variant_withAFault_isExcludedFromTheNextPlan) {
   planned = [this](CommandResult &Result) {
     if (Plans.size() > 1)
-      return replayed();
+      return replayed("_Z2avPf");
     Result.ExitStatus = probe::FaultExitStatus;
     Result.Stdout = "";
     return std::string("fault\t_Z2avPf\tr64\tran for 10 s\n");
@@ -147,7 +134,7 @@ TEST_F(TuneStagesTest, variant_withAFault_isExcludedFromTheNextPlan) {
 TEST_F(TuneStagesTest, output_differs_isCheckedByASlowedDefault) {
   planned = [](CommandResult &Result) {
     Result.Stdout = "sum 2\n";
-    return replayed();
+    return replayed("_Z2avPf");
   };
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);

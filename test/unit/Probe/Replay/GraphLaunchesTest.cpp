@@ -11,31 +11,11 @@ using namespace carve;
 using namespace carve::probe;
 using namespace carve::probe::test;
 
-static StandInPlan rotation() {
-  StandInPlan Plan;
-  Plan.Mode = Plan.Fallback = "rotate";
-  return Plan;
-}
-
-static void expectAsPlain(const CommandResult &With, const CommandResult &Without) {
-  EXPECT_EQ(With.Stdout, Without.Stdout);
-  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
-  EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
-}
-
 static uint64_t launchesOf(const Records &File, const std::string &Kernel) {
   uint64_t Sum = 0;
   for (const Fields &Line : File.of("kernel"))
     if (Line.at(0) == Kernel)
       Sum += std::stoull(Line.at(9));
-  return Sum;
-}
-
-static uint64_t graphLaunchesOf(const Records &File, const std::string &Kernel) {
-  uint64_t Sum = 0;
-  for (const Fields &Line : File.of("graph"))
-    if (Line.at(0) == Kernel)
-      Sum += std::stoull(Line.at(1));
   return Sum;
 }
 

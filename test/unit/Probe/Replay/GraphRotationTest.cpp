@@ -12,36 +12,16 @@ using namespace carve;
 using namespace carve::probe;
 using namespace carve::probe::test;
 
-static StandInPlan nodeRotation() {
-  StandInPlan Plan;
-  Plan.Mode = Plan.Fallback = "rotate";
-  return Plan;
-}
-
-static void expectTheSame(const CommandResult &With, const CommandResult &Without) {
-  EXPECT_EQ(With.Stdout, Without.Stdout);
-  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
-  EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
-}
-
-static uint64_t launchesInGraphs(const Records &File, const std::string &Kernel) {
-  uint64_t Sum = 0;
-  for (const Fields &Line : File.of("graph"))
-    if (Line.at(0) == Kernel)
-      Sum += std::stoull(Line.at(1));
-  return Sum;
-}
-
 TEST(GraphRotation, kernelsOfAGraphWithMemory_areRotatedInIt) {
   StandInRun Run("graph-memory");
   EXPECT_EQ(Run.Plain.ExitStatus, 0);
-  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
   EXPECT_TRUE(Run.Timed.of("fault").empty());
   EXPECT_EQ(Run.Timed.of("graph-stays"),
             (std::vector<Fields>{{"scale", "memory-node"}, {"step", "memory-node"}}));
-  EXPECT_EQ(launchesInGraphs(Run.Timed, "step"), launchesInGraphs(Run.Traced, "step"));
-  EXPECT_EQ(launchesInGraphs(Run.Timed, "step"), 120u);
+  EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), graphLaunchesOf(Run.Traced, "step"));
+  EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), 120u);
   std::map<std::string, std::multiset<std::string>> Cycles;
   // Fields: kernel, four fields of the shape, cycle, variant, time.
   for (const Fields &Line : Run.Timed.of("rotated")) {
@@ -62,9 +42,9 @@ TEST(GraphRotation, kernelsOfAGraphWithMemory_areRotatedInIt) {
 
 TEST(GraphRotation, excludedVariant_isNotRun) {
   StandInRun Run("graph-memory", "wrong");
-  StandInPlan Plan = nodeRotation();
+  StandInPlan Plan = rotation();
   Plan.Excluded = {"odd"};
-  expectTheSame(Run.time(Plan), Run.Plain);
+  expectAsPlain(Run.time(Plan), Run.Plain);
   for (const Fields &Line : Run.Timed.of("rotated"))
     EXPECT_NE(Line.at(6), "odd");
 }
@@ -82,7 +62,7 @@ TEST(GraphRotation, graphThatIsOnlyConfirmedOrReplayed_isNotTouched) {
     Plan.Mode = Mode;
     if (Mode == std::string("dispatch"))
       Plan.Omitted = {"fast"};
-    expectTheSame(Run.time(Plan), Run.Plain);
+    expectAsPlain(Run.time(Plan), Run.Plain);
     EXPECT_TRUE(Run.Timed.of("rotated").empty());
   }
 }
@@ -91,7 +71,7 @@ TEST(GraphRotation, variantThatHangsOrBreaksTheContext_endsTheProcess) {
   for (const char *Bad : {"hang", "break"}) {
     SCOPED_TRACE(Bad);
     StandInRun Run("graph-memory", Bad);
-    StandInPlan Plan = nodeRotation();
+    StandInPlan Plan = rotation();
     Plan.HangMs = 300;
     EXPECT_EQ(Run.time(Plan).ExitStatus, FaultExitStatus);
     ASSERT_FALSE(Run.Timed.of("fault").empty());
@@ -107,14 +87,14 @@ TEST(GraphRotation, kernelsBesideSemaphoresAndMemoryOperations_areRotatedWhateve
     EXPECT_EQ(Run.Plain.ExitStatus, 0);
     EXPECT_EQ(std::count(Run.Plain.Stdout.begin(), Run.Plain.Stdout.end(), '\n'), 74);
     EXPECT_EQ(Run.Plain.Stdout.find("__"), std::string::npos) << "a variant";
-    expectTheSame(Run.Trace, Run.Plain);
-    expectTheSame(Run.time(nodeRotation()), Run.Plain);
+    expectAsPlain(Run.Trace, Run.Plain);
+    expectAsPlain(Run.time(rotation()), Run.Plain);
     EXPECT_TRUE(Run.Timed.whole());
     EXPECT_TRUE(Run.Timed.of("fault").empty());
     EXPECT_TRUE(Run.Timed.of("stood-back").empty());
     EXPECT_EQ(Run.Timed.of("graph-stays"),
               (std::vector<Fields>{{"scale", Reason}, {"step", Reason}}));
-    EXPECT_EQ(launchesInGraphs(Run.Timed, "step"), launchesInGraphs(Run.Traced, "step"));
+    EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), graphLaunchesOf(Run.Traced, "step"));
     std::map<std::string, unsigned> Samples;
     for (const Fields &Line : Run.Timed.of("rotated"))
       ++Samples[Line.at(0)];
@@ -128,7 +108,7 @@ TEST(GraphRotation, kernelsBesideSemaphoresAndMemoryOperations_areRotatedWhateve
 TEST(GraphRotation, capturedMemoryOperations_keepAGraphInWhichKernelsAreRotated) {
   StandInRun Run("captured-operations");
   EXPECT_EQ(Run.Plain.ExitStatus, 0);
-  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
   EXPECT_EQ(Run.Timed.of("graph-stays"), (std::vector<Fields>{{"step", "memory-operation"}}));
   EXPECT_EQ(Run.Timed.of("rotated").size(), 120u);
 }
@@ -138,9 +118,9 @@ TEST(GraphRotation, kernelsBesideAConditionalNode_areRotatedUnlessABodyHasThem) 
   StandInRun Run("graph-conditional");
   EXPECT_EQ(Run.Plain.ExitStatus, 0);
   EXPECT_EQ(std::count(Run.Plain.Stdout.begin(), Run.Plain.Stdout.end(), '\n'), 41);
-  EXPECT_EQ(launchesInGraphs(Run.Traced, "count"), 120u);
-  expectTheSame(Run.Trace, Run.Plain);
-  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  EXPECT_EQ(graphLaunchesOf(Run.Traced, "count"), 120u);
+  expectAsPlain(Run.Trace, Run.Plain);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
   EXPECT_TRUE(Run.Timed.of("fault").empty());
   EXPECT_EQ(Run.Timed.of("graph-stays"), (std::vector<Fields>{{"count", "conditional"},
@@ -153,7 +133,7 @@ TEST(GraphRotation, kernelsBesideAConditionalNode_areRotatedUnlessABodyHasThem) 
   EXPECT_EQ(Samples, (std::map<std::string, unsigned>{{"scale", 80}, {"step", 40}}));
 
   StandInRun Twice("graph-conditional-twice");
-  expectTheSame(Twice.time(nodeRotation()), Twice.Plain);
+  expectAsPlain(Twice.time(rotation()), Twice.Plain);
   for (const Fields &Line : Twice.Timed.of("rotated"))
     EXPECT_EQ(Line.at(0), "scale");
   EXPECT_EQ(Twice.Timed.of("rotated").size(), 80u);
@@ -164,7 +144,7 @@ TEST(GraphRotation, variantThatTheDriverRefusesInAGraph_leavesTheKernelToWholeRu
   for (const char *Scenario : {"graph-semaphores", "graph-memory-operations"}) {
     SCOPED_TRACE(Scenario);
     StandInRun Run(Scenario, "refused");
-    expectTheSame(Run.time(nodeRotation()), Run.Plain);
+    expectAsPlain(Run.time(rotation()), Run.Plain);
     EXPECT_TRUE(Run.Timed.whole());
     EXPECT_TRUE(Run.Timed.of("fault").empty());
     std::string Why = "the driver does not take its variant odd in a graph: CUDA_ERROR_1";
@@ -178,7 +158,7 @@ TEST(GraphRotation, variantThatTheDriverRefusesInAGraph_leavesTheKernelToWholeRu
 TEST(GraphRotation, kernelThatCannotBePutBack_endsTheProcess) {
   StandInRun Run("captured-operations", "kept");
   EXPECT_EQ(Run.Plain.ExitStatus, 0);
-  EXPECT_EQ(Run.time(nodeRotation()).ExitStatus, FaultExitStatus);
+  EXPECT_EQ(Run.time(rotation()).ExitStatus, FaultExitStatus);
   ASSERT_EQ(Run.Timed.of("fault").size(), 1u);
   EXPECT_EQ(Run.Timed.of("fault")[0].at(2), "could not be taken out of a graph: CUDA_ERROR_1");
 }
