@@ -7,6 +7,8 @@
 #include "unit/Support/ProgressTesting.h"
 #include "unit/Tune/TuneTesting.h"
 
+#include "llvm/Support/FileSystem.h"
+
 #include <cstdlib>
 #include <set>
 
