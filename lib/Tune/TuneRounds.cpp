@@ -32,7 +32,7 @@ private:
   VariantSets contenders() const;
   bool leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices);
   void leaveUntimed(const VariantSets &Sets, const std::string &Why);
-  void leaveToRuns(size_t Kernel, const std::string &Why);
+  void leave(size_t Kernel, const std::string &Why);
   void learn(InRunTuning Timed);
   void compose();
   GainProspect prospect() const;
@@ -56,11 +56,14 @@ VariantSets RoundsStage::contenders() const {
   return Sets;
 }
 
-/// Marks \p Kernel as undecided, so that whole runs decide, unless it has a nominee.
-void RoundsStage::leaveToRuns(size_t Kernel, const std::string &Why) {
+/// Handles a kernel that no timing run times because of \p Why. If an earlier run has timed it, it
+/// keeps its outcome, and the variants of this round are withdrawn. Otherwise whole runs decide.
+void RoundsStage::leave(size_t Kernel, const std::string &Why) {
   InRunOutcome &O = All.Outcomes[Kernel];
-  if (O.Verdict == InRunVerdict::Nominated)
+  if (!O.Ratios.empty()) {
+    Rounds.withdraw(Kernel, Why);
     return;
+  }
   O.Verdict = InRunVerdict::Undecided;
   O.Reason = Why;
 }
@@ -79,24 +82,20 @@ bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices
     Any |= Choices[K].Mode != TimingMode::Fixed;
     if (Choices[K].Mode != TimingMode::Fixed)
       continue;
-    leaveToRuns(K, Choices[K].Reason);
+    leave(K, Choices[K].Reason);
     Sets[K].clear();
   }
   return Any;
 }
 
-/// Handles \p Sets if no timing run can be made, because of \p Why. Kernels with an outcome keep
-/// it, and whole runs decide the others.
+/// Handles \p Sets if no timing run can be made, because of \p Why.
 void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) {
   logLine("no timing run: " + Why);
   for (size_t K = 0; K < Sets.size(); ++K) {
     if (Sets[K].empty())
       continue;
     Barred[K] = Why;
-    if (All.Outcomes[K].Ratios.empty())
-      leaveToRuns(K, Why);
-    else
-      Rounds.withdraw(K, Why);
+    leave(K, Why);
   }
 }
 

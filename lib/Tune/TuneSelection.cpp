@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <utility>
+
 using namespace carve;
 
 /// Excludes variants that no run may have: clones that are not in the modules, variants that the
@@ -39,36 +41,63 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
   }
 }
 
-/// The runs of the screening that the time which is left has room for, beside the shortest
-/// confirmation. A tenth of it is kept for what is not a run.
-static size_t screeningRuns(double LeftS, double RunS, const std::vector<SubjectSpace> &Subjects) {
-  double Runs = 0.9 * LeftS / RunS - 2.0 * leastPairs(Subjects);
-  return Runs > 0 ? size_t(Runs) : 0;
+/// The runs that the time which is left has room for beside the shortest confirmation; below 0 if
+/// it has none for that. A tenth of it is kept for what is not a run.
+static double runsBesideConfirmation(double LeftS, double RunS,
+                                     const std::vector<SubjectSpace> &Subjects) {
+  return 0.9 * LeftS / RunS - 2.0 * leastPairs(Subjects);
+}
+
+/// The variants of kernel \p K that whole runs may try, those which promise most first: what was
+/// faster in timing runs, then what was not timed (ratio 1), in the order in which the search
+/// proposed it.
+static std::vector<std::pair<double, size_t>> inOrderOfPromise(size_t K, const InRunTuning *InRun,
+                                                               const SubjectSpace &S) {
+  std::vector<std::pair<double, size_t>> Order;
+  for (size_t V = FirstPlace; V < S.Variants; ++V) {
+    double Ratio = 0;
+    if (InRun && V < InRun->Outcomes[K].Ratios.size())
+      Ratio = InRun->Outcomes[K].Ratios[V];
+    if (!S.Excluded.count(V))
+      Order.push_back({Ratio > 0 ? Ratio : 1.0, V});
+  }
+  llvm::sort(Order);
+  return Order;
+}
+
+/// Leaves to the confirmation what there is no time to screen: of each kernel the variant that was
+/// fastest in timing runs, although these do not decide. Where a timing run has nominated a variant
+/// of some kernel, that one is confirmed alone: beside a loser it would have to be confirmed twice.
+static void nominateUndecided(const InRunTuning *InRun, const SelectionLimits &Limits,
+                              std::vector<SubjectSpace> &Subjects) {
+  if (llvm::any_of(Subjects, [](const SubjectSpace &S) { return S.Nominee != 0; }))
+    return;
+  for (size_t K = 0; K < Subjects.size(); ++K) {
+    if (!Subjects[K].Stays.empty())
+      continue;
+    auto Order = inOrderOfPromise(K, InRun, Subjects[K]);
+    if (!Order.empty() && Order.front().first < Limits.ScreeningRatio)
+      Subjects[K].Nominee = Order.front().second;
+  }
 }
 
 /// Excludes the variants for which whole runs have no time, so that those which promise most are
-/// tried: what was faster in timing runs, then what was not timed, in the order in which the search
-/// proposed it.
+/// tried.
 static void excludeUnpromising(const TuneState &State, const InRunTuning *InRun,
                                std::vector<SubjectSpace> &Subjects) {
   std::optional<double> Left = State.secondsLeft();
   if (!Left || State.PlainWallS <= 0)
     return;
-  size_t Runs = screeningRuns(*Left, State.PlainWallS, Subjects);
-  size_t Most = Runs > FirstPlace ? Runs - FirstPlace : 1; // The default and its copy run as well.
+  double Runs = runsBesideConfirmation(*Left, State.PlainWallS, Subjects);
+  // The default and its copy run as well.
+  if (Runs >= 0 && Runs < FirstPlace + 1)
+    nominateUndecided(InRun, State.Request.Limits, Subjects);
+  size_t Most = Runs > FirstPlace ? size_t(Runs) - FirstPlace : 1;
   for (size_t K = 0; K < Subjects.size(); ++K) {
     SubjectSpace &S = Subjects[K];
     if (S.Nominee || !S.Stays.empty())
       continue;
-    std::vector<std::pair<double, size_t>> Order;
-    for (size_t V = FirstPlace; V < S.Variants; ++V) {
-      double Ratio = 0;
-      if (InRun && V < InRun->Outcomes[K].Ratios.size())
-        Ratio = InRun->Outcomes[K].Ratios[V];
-      if (!S.Excluded.count(V))
-        Order.push_back({Ratio > 0 ? Ratio : 1.0, V});
-    }
-    llvm::sort(Order);
+    auto Order = inOrderOfPromise(K, InRun, S);
     for (size_t I = Most; I < Order.size(); ++I)
       S.Excluded.try_emplace(Order[I].second, "there was no time left for a whole run with it");
   }
@@ -109,6 +138,22 @@ static void addTraced(const TuningJob &Job, TuningScope Scope,
   }
 }
 
+/// Takes the winners out of \p Outcome if the program printed something else in a timing run in
+/// which no variant's results were used: replaying has changed what the program computes, so what
+/// it compared in memory is not trusted. Fails if the tuning was interrupted.
+static llvm::Error checkKeptOutputs(TuneState &State, SelectionOutcome &Outcome) {
+  if (llvm::none_of(Outcome.Subjects, [](const SubjectOutcome &O) { return O.Chosen != 0; }))
+    return llvm::Error::success();
+  auto Difference = State.Check.differenceOfKept();
+  if (!Difference)
+    return Difference.takeError();
+  if (*Difference)
+    for (SubjectOutcome &O : Outcome.Subjects)
+      if (std::exchange(O.Chosen, 0))
+        O.Reason = "the output of a timing run differs: " + **Difference;
+  return llvm::Error::success();
+}
+
 /// Screens and confirms the variants of \p Subjects by whole runs. Fails as selectByRuns().
 static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
                                                     const JobBuild &Built, TuningScope Scope,
@@ -139,6 +184,9 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
     Sampler.recordInto(&State.Samples);
   auto Outcome = selectVariants(
       Subjects, Limits, [&](const Assignment &A) { return Sampler.run(A); }, *Request.Progress);
+  if (Outcome)
+    if (llvm::Error E = checkKeptOutputs(State, *Outcome))
+      return E;
   if (Outcome && !Request.RecordPath.empty())
     if (llvm::Error E = writeFileAtomically(Request.RecordPath, State.Samples.print()))
       return E;

@@ -3,6 +3,8 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 
+#include <utility>
+
 using namespace carve;
 
 llvm::Expected<std::optional<std::string>> OutputCheck::difference(const ProgramOutput &Output) {
@@ -26,4 +28,19 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
     Difference = Reference.difference(Output);
   }
   return Difference;
+}
+
+void OutputCheck::keep(const ProgramOutput &Output) {
+  std::lock_guard<std::mutex> Alone(Mutex);
+  if (Reference.difference(Output))
+    Kept.push_back(Output);
+}
+
+llvm::Expected<std::optional<std::string>> OutputCheck::differenceOfKept() {
+  for (const ProgramOutput &Output : std::exchange(Kept, {})) {
+    auto Difference = difference(Output);
+    if (!Difference || *Difference)
+      return Difference;
+  }
+  return std::nullopt;
 }

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <mutex>
+#include <vector>
 
 namespace carve {
 
@@ -34,6 +35,15 @@ public:
   /// interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
 
+  /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far as
+  /// that is known now. Later runs of the default may show that the lines that differ change by
+  /// themselves, so that no run has to be made for that alone.
+  void keep(const ProgramOutput &Output);
+
+  /// Returns what difference() returns for the outputs that keep() was given, or for the first of
+  /// them that differs. Fails as difference() does.
+  llvm::Expected<std::optional<std::string>> differenceOfKept();
+
   /// The number of default runs that were made for checks.
   unsigned runs() const { return Runs; }
 
@@ -41,6 +51,7 @@ private:
   std::mutex Mutex; ///< One at a time learns from runs of the default.
   DefaultRun RunDefault;
   OutputReference Reference;
+  std::vector<ProgramOutput> Kept;
   uint64_t RevealingNs = 0;
   unsigned Runs = 0, Plain = 0;
 };

@@ -12,8 +12,8 @@ using namespace carve;
 static constexpr double BudgetRuns = 8, LeastBudgetS = 20;
 /// By effort, the share of it that is used.
 static constexpr double EffortShare[] = {0.5, 0.75, 1, 3};
-/// Three pairs of runs confirm, if the gain is clear.
-static constexpr double ConfirmingRuns = 6;
+/// The runs of three pairs, which confirm a clear gain, and of two, which may do if time is short.
+static constexpr double ConfirmingRuns = 6, HurriedRuns = 4;
 /// The share of the budget that is kept for what neither times nor confirms: the last module is
 /// assembled, and decisions are stored.
 static constexpr double MarginShare = 0.1;
@@ -35,10 +35,18 @@ double RoundBudget::defaultS(double PlainS, unsigned Effort) {
 
 bool GainProspect::favoursSearch() const { return Promised > InHand && Promised >= LeastPromise; }
 
+/// The time that is set aside to confirm.
+double RoundBudget::confirmationS(const GainProspect &Prospect) const {
+  // Beside three pairs there are the traced run, one round with its run, and as much time again for
+  // what the round compiles and replays.
+  constexpr double OtherRuns = 3;
+  bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
+  return (IsLong || Prospect.favoursSearch() ? HurriedRuns : ConfirmingRuns) * PlainS;
+}
+
 /// What is left of the budget without the confirmation, the margin and the plain part of one run.
 double RoundBudget::spareS(double SpentS, const GainProspect &Prospect) const {
-  double Confirmation = Prospect.favoursSearch() ? 0 : ConfirmingRuns * PlainS;
-  return BudgetS - SpentS - MarginShare * BudgetS - Confirmation - PlainS;
+  return BudgetS - SpentS - MarginShare * BudgetS - confirmationS(Prospect) - PlainS;
 }
 
 double RoundBudget::forRound(double SpentS, bool First, const GainProspect &Prospect) const {

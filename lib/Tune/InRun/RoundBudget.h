@@ -32,11 +32,14 @@ struct RoundBudget {
   static double defaultS(double PlainS, unsigned Effort);
 
   /// Seconds that the next round may take beyond a plain run, with compiling for it, if \p SpentS
-  /// seconds of the budget are used: half of what is left without the shortest confirmation, and
-  /// without a tenth of the budget for what neither times nor confirms; all of it if the other half
-  /// has no time for one more round. If \p Prospect favours the search, the confirmation's time is
-  /// part of what is left, because a confirmation gets its pairs even beyond the budget. The result
-  /// is 0 if nothing is left. The \p First round always has some.
+  /// seconds of the budget are used: half of what is left without a confirmation, and without a
+  /// tenth of the budget for what neither times nor confirms; all of it if the other half has no
+  /// time for one more round. The result is 0 if nothing is left. The \p First round always has
+  /// some.
+  ///
+  /// The time for three pairs of runs is set aside. It is that for two pairs, which confirm if the
+  /// gain is clear and time is short (HurriedLook), if \p Prospect favours the search, or if the
+  /// program is so long that three would leave no time to search.
   double forRound(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
   /// Seconds that the replays of a round may take if \p SpentS seconds are used and its variants
@@ -47,6 +50,7 @@ struct RoundBudget {
                     const GainProspect &Prospect = {}) const;
 
 private:
+  double confirmationS(const GainProspect &Prospect) const;
   double spareS(double SpentS, const GainProspect &Prospect) const;
 };
 

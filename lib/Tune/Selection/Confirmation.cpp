@@ -40,6 +40,8 @@ private:
   PairedVerdict judge(size_t S, double Level);
   std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
   void giveUp(size_t S, ConfirmationEnd Limit);
+  bool winsInHaste(llvm::ArrayRef<size_t> Standing);
+  bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High) const;
   bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                       double Level) const;
   double predictedSum(llvm::ArrayRef<size_t> Standing) const;
@@ -74,7 +76,9 @@ private:
 };
 
 /// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
-/// every second default run has the control copies in place. Returns false if a run has a fault.
+/// every second default run has the control copies in place. The first run is the untouched
+/// program's, because its output shows which lines change by themselves. Returns false if a run has
+/// a fault.
 llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, size_t Pair) {
   Assignment Tuned(Subjects.size(), 0), Default;
   for (size_t S : Standing)
@@ -86,7 +90,7 @@ llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, 
     for (size_t S : Standing)
       Default[S] = 1;
   }
-  for (bool RunTuned : {Pair % 4 < 2, Pair % 4 >= 2}) {
+  for (bool RunTuned : {Pair % 4 >= 2, Pair % 4 < 2}) {
     Assignment &A = RunTuned ? Tuned : Default;
     Assignment Before = A;
     auto Sample = Runs.runWithoutFaults(A);
@@ -192,6 +196,16 @@ double Confirmation::predictedSum(llvm::ArrayRef<size_t> Standing) const {
   return median(Ratios);
 }
 
+/// Whether the program's ratio is below \p High, and is what timing runs predict for the subjects
+/// \p Standing together.
+bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level,
+                                    double High) const {
+  RatioInterval Measured = pairedInterval(programTimes(), Level);
+  double Predicted = std::log(predictedSum(Standing));
+  return Measured.High < High && std::abs(std::log(Measured.Median) - Predicted) <=
+                                     Limits.SumTolerance * std::abs(Predicted);
+}
+
 /// Whether the program's times confirm the subjects \p Standing together, so that those which are
 /// \p Open need not be confirmed one by one.
 ///
@@ -206,10 +220,29 @@ bool Confirmation::isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRe
     if (Subjects[S].Predicted <= 0 || Outcome.Subjects[S].Ratio.Median > Limits.WinningRatio ||
         !supports(timesOf(S), Subjects[S].Predicted))
       return false;
-  RatioInterval Measured = pairedInterval(Program, Level);
-  double Predicted = std::log(predictedSum(Standing));
-  return Measured.High < 1 && std::abs(std::log(Measured.Median) - Predicted) <=
-                                  Limits.SumTolerance * std::abs(Predicted);
+  return sumIsAsPredicted(Standing, Level, 1);
+}
+
+/// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether all of
+/// \p Standing have won; if not, nothing is decided.
+bool Confirmation::winsInHaste(llvm::ArrayRef<size_t> Standing) {
+  if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
+    return false;
+  for (size_t S : Standing) {
+    PairedTimes Times = timesOf(S);
+    if (Subjects[S].Predicted <= 0 || Times.count() < HurriedLook.Pairs || Times.Earlier.empty() ||
+        !supports(Times, Subjects[S].Predicted))
+      return false;
+    SubjectOutcome &O = Outcome.Subjects[S];
+    O.Ratio = pairedInterval(Times, HurriedLook.Level);
+    O.Pairs = Times.count();
+    O.ControlDistance = controlDistance(S);
+    if (O.Ratio.Median > Limits.WinningRatio)
+      return false;
+  }
+  LastLevel = HurriedLook.Level;
+  Outcome.End = ConfirmationEnd::Sum;
+  return sumIsAsPredicted(Standing, HurriedLook.Level, 1 - Limits.LeastMargin);
 }
 
 /// Why \p MorePairs cannot be made, if something prevents it.
@@ -322,6 +355,12 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   Pairs.clear();
   size_t Before = Standing.size();
   bool Won = false;
+  Runs.expect(2 * HurriedLook.Pairs);
+  llvm::Expected<bool> Begun = addPairs(Standing, HurriedLook.Pairs);
+  if (!Begun || !*Begun)
+    return Begun;
+  if (winsInHaste(Standing))
+    return true;
   for (const ConfirmationLook &Look : ConfirmationLooks) {
     if (Look.Pairs < leastPairs(Subjects))
       continue;

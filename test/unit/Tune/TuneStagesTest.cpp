@@ -131,20 +131,41 @@ TEST_F(TuneStagesTest, variant_withAFault_isExcludedFromTheNextPlan) {
   EXPECT_EQ(State.Runs, 3u);
 }
 
-TEST_F(TuneStagesTest, output_differs_isCheckedByASlowedDefault) {
+TEST_F(TuneStagesTest, outputOfReplays_differs_isCheckedAfterTheConfirmation) {
+  Job.Kernels[0].Traced.Shapes[0].TotalNs = 600000; // As the program takes in other runs.
   planned = [](CommandResult &Result) {
     Result.Stdout = "sum 2\n";
     return replayed("_Z2avPf");
   };
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
-  ASSERT_GT(Runner.Runs.size(), 3u);
-  EXPECT_TRUE(Runner.Runs[2].Env.count(probe::DelayVariable));
-  EXPECT_FALSE(Runner.Runs[2].Env.count(probe::PlanVariable));
-  EXPECT_FALSE(Runner.Runs[3].Env.count(probe::DelayVariable));
+  EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
+  EXPECT_EQ(Runner.Runs.size(), 2u);
+  SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
+  ASSERT_EQ(Runner.Runs.size(), 2 + 6 + 5u);
+  EXPECT_TRUE(Runner.Runs[8].Env.count(probe::DelayVariable));
+  EXPECT_FALSE(Runner.Runs[8].Env.count(probe::PlanVariable));
+  EXPECT_FALSE(Runner.Runs[9].Env.count(probe::DelayVariable));
   // Nothing was rotated, so the replay itself is in doubt.
-  EXPECT_EQ(modeOf(T, 0), "fixed");
-  EXPECT_NE(modeReasonOf(T, 0).find("'sum 2' instead of 'sum 1'"), std::string::npos);
+  EXPECT_EQ(O.Subjects[0].Chosen, 0u);
+  EXPECT_NE(O.Subjects[0].Reason.find("'sum 2' instead of 'sum 1'"), std::string::npos)
+      << O.Subjects[0].Reason;
+}
+
+TEST_F(TuneStagesTest, undecidedKernel_noTimeToScreen_itsFastestVariantIsConfirmed) {
+  Job.Kernels[0].Traced.Shapes[0].TotalNs = 600000; // As the program takes in other runs.
+  for (double PlainS : {1.0, 12.0}) {
+    TuneState State(Request, Runner);
+    InRunTuning T = timed(State);
+    InRunOutcome &Undecided = T.Outcomes[0];
+    Undecided.Verdict = InRunVerdict::Undecided;
+    Undecided.Nominee = 0;
+    Undecided.Ratios = {1, 1, 0.7, 0.9};
+    State.PlainWallS = PlainS;
+    SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
+    EXPECT_EQ(O.ScreeningRuns == 0, PlainS == 12) << O.ScreeningRuns;
+    EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
+  }
 }
 
 TEST_F(TuneStagesTest, frontEndKnob_onlyWholeRuns_isExcluded) {
@@ -210,13 +231,15 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   State.PlainWallS = 8;
   State.Runs = 2;
   EXPECT_NEAR(State.secondsForRound().value_or(-1), 17, 0.5);
+  State.PlainWallS = 9.8;
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), (90 - 7 * 9.8) / 2, 0.5);
+  State.Prospect = {.InHand = 0.009, .Promised = 0.02};
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), (90 - 5 * 9.8) / 2, 0.5)
+      << "two pairs are set aside to confirm little";
+  State.Prospect = {};
   State.PlainWallS = 20;
   EXPECT_EQ(State.secondsForRound(), 0.0);
   EXPECT_NE(whyNoTimingRun(State), std::nullopt);
-  State.Prospect = {.InHand = 0.009, .Promised = 0.02};
-  EXPECT_NEAR(State.secondsForRound().value_or(-1), 35, 0.5) << "little would be confirmed";
-  EXPECT_EQ(whyNoTimingRun(State), std::nullopt);
-  State.Prospect = {};
   State.Runs = 1;
   EXPECT_EQ(State.secondsForRound(), 10.0) << "the first round has some time in any case";
 }
@@ -278,7 +301,7 @@ TEST_F(TuneStagesTest, recordedRuns_areReplayedWithoutTheProgram) {
   InRunTuning T = timed(State);
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
   SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
-  EXPECT_EQ(O.Subjects[0].Chosen, 2u);
+  EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
   EXPECT_EQ(O.Subjects[0].Ratio.High, Before.Subjects[0].Ratio.High);
   EXPECT_EQ(O.Pairs, Before.Pairs);
   EXPECT_EQ(O.End, Before.End);

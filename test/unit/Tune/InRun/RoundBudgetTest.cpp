@@ -36,12 +36,17 @@ TEST(RoundBudget, lastRoundThatFits_takesAllThatIsLeft) {
   EXPECT_DOUBLE_EQ(B.forRound(9, false), 2) << "half of it would be a plain run and nothing else";
 }
 
-TEST(RoundBudget, smallCandidate_doesNotKeepTheConfirmationsTime) {
-  RoundBudget Long{20, 2};
-  EXPECT_EQ(Long.forRound(13, false), 0);
-  EXPECT_EQ(Long.forRound(13, false, ConfirmNow), 0);
-  EXPECT_DOUBLE_EQ(Long.forRound(13, false, SearchOn), 3);
-  EXPECT_EQ(Long.forRound(17, false, SearchOn), 0) << "a round ends within the budget";
+TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
+  RoundBudget B{20, 1};
+  EXPECT_EQ(B.forRound(11, false, ConfirmNow), 0);
+  EXPECT_DOUBLE_EQ(B.forRound(11, false, SearchOn), 2);
+  EXPECT_EQ(B.forRound(13, false, SearchOn), 0) << "the confirmation ends within the budget";
+}
+
+TEST(RoundBudget, longProgram_onlyTwoPairsAreSetAside) {
+  // 18 s without the margin. Nine runs of 2 s fit, nine of 2.1 s do not.
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 2}).forRound(2, false), 2);
+  EXPECT_NEAR((RoundBudget{20, 2.1}).forRound(2.1, false), (18 - 2.1 - 5 * 2.1) / 2, 1e-9);
 }
 
 TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {

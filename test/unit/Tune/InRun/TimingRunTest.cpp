@@ -10,6 +10,13 @@ namespace {
 class TimingRunTest : public testing::Test {
 protected:
   static ProgramOutput printing(const std::string &Text) { return {0, Text, {}}; }
+  /// A run that prints \p Text, in which a kernel's variants were rotated.
+  static std::function<void(RunRecord &)> rotating(const std::string &Text) {
+    return [Text](RunRecord &Run) {
+      Run.Output = printing(Text);
+      Run.Probe.InRun.Rotated.resize(1);
+    };
+  }
 
   TimingRunResult time(const TimingRunLimits &Limits = {}) { return valueOf(tryTime(Limits)); }
   llvm::Expected<TimingRunResult> tryTime(const TimingRunLimits &Limits = {}) {
@@ -138,7 +145,7 @@ TEST_F(TimingRunTest, plan_empty_nothingRuns) {
 }
 
 TEST_F(TimingRunTest, output_differsAndDefaultIsStable_isADifference) {
-  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  Twist = rotating("sum 2\n");
   Check.revealTimeBy(7);
   TimingRunResult R = time();
   EXPECT_EQ(R.Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
@@ -151,11 +158,30 @@ TEST_F(TimingRunTest, output_differsAndDefaultIsStable_isADifference) {
 }
 
 TEST_F(TimingRunTest, output_dependsOnTime_isNoDifference) {
-  Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
+  Twist = rotating("sum 3\n");
   SlowedOutput = "sum 9\n";
   Check.revealTimeBy(7);
   EXPECT_FALSE(time().Difference);
   EXPECT_EQ(Defaults, std::vector<std::string>{"7"});
+}
+
+TEST_F(TimingRunTest, output_nothingRotated_isComparedWhenAsked) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  Check.revealTimeBy(7);
+  EXPECT_FALSE(time().Difference);
+  EXPECT_TRUE(Defaults.empty()) << "no result of a variant was used, so no run is made for it now";
+  EXPECT_EQ(valueOf(Check.differenceOfKept()),
+            "line 1 of the output is 'sum 2' instead of 'sum 1'");
+  EXPECT_EQ(Defaults.size(), 5u);
+  EXPECT_EQ(valueOf(Check.differenceOfKept()), std::nullopt) << "it is told once";
+}
+
+TEST_F(TimingRunTest, output_nothingRotated_laterRunsShowThatItChanges) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  time();
+  Check.reference().addDefault(printing("sum 3\n"));
+  EXPECT_EQ(valueOf(Check.differenceOfKept()), std::nullopt);
+  EXPECT_EQ(Check.runs(), 0u);
 }
 
 TEST_F(TimingRunTest, run_badEnd_doesNotCount) {
@@ -187,13 +213,13 @@ TEST_F(TimingRunTest, signal_duringTheRun_endsTheTuning) {
 }
 
 TEST_F(TimingRunTest, signal_duringDefaultRuns_endsTheTuning) {
-  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  Twist = rotating("sum 2\n");
   DefaultEnd.Interrupted = 15;
   EXPECT_EQ(messageOf(tryTime()), "interrupted: 15");
 }
 
 TEST_F(TimingRunTest, difference_defaultFails_remains) {
-  Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
+  Twist = rotating("sum 3\n");
   SlowedOutput = "sum 9\n";
   DefaultEnd.Output.ExitStatus = 139;
   Check.revealTimeBy(7);

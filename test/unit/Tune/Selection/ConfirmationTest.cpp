@@ -4,6 +4,7 @@
 #include "SimulatedWorld.h"
 
 #include "Tune/InRun/InRunSelection.h"
+#include "Tune/Selection/PairedTimes.h"
 
 #include <cstdio>
 
@@ -200,7 +201,7 @@ TEST(Confirmation, undecidedAtThePairLimit_keepsTheDefaultAndOthersWin) {
   // The second kernel's times vary by the pair, by more than it gains.
   W.Twist = [&](size_t Run, const Assignment &A, RunSample &Sample) {
     if (!A.empty() && A[1] == 2)
-      Sample.SubjectNs[1] *= Run % 8 < 4 ? 1.02 : 0.97;
+      Sample.SubjectNs[1] *= Run % 8 < 4 ? 1.018 : 0.97;
   };
   SelectionLimits Limits;
   Limits.MaxConfirmationPairs = 9;
@@ -229,6 +230,62 @@ TEST(Confirmation, budgetEndsBesideUndecided_winnersAreConfirmedAgain) {
   EXPECT_EQ(O.Runs, 12u);
   EXPECT_EQ(O.PairsMade, 6u);
   EXPECT_TRUE(O.OutOfTime);
+}
+
+/// Limits with time for \p Runs runs of \p W, which take a second each.
+static SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
+  SelectionLimits Limits;
+  Limits.BudgetS = Runs;
+  Limits.RunS = 1;
+  Limits.ElapsedS = [&W] { return double(W.Log.size()); };
+  return Limits;
+}
+
+TEST(Confirmation, timeForTwoPairs_gainIsClearAndAsPredicted_wins) {
+  for (double Seconds : {4.0, 5.0, 6.0}) {
+    SimulatedWorld W = fiveKernels(0.9);
+    SelectionOutcome O =
+        W.select(timeForRuns(Seconds, W), predicted({0.8, 0.9, 0.9, 0.9, 0.9}));
+    EXPECT_EQ(W.chosen(O), Chosen(5, 2));
+    EXPECT_EQ(O.Pairs, Seconds < 6 ? 2u : 3u);
+    EXPECT_EQ(O.Subjects[1].Pairs, O.Pairs);
+  }
+}
+
+TEST(Confirmation, timeForTwoPairs_notSure_takesThree) {
+  auto PairsOf = [](double Ratio, const std::vector<double> &Predicted, bool Traced = true) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({Ratio});
+    W.Traced = Traced;
+    return W.select(timeForRuns(4, W), predicted(Predicted)).Pairs;
+  };
+  EXPECT_EQ(PairsOf(0.9, {0.9}), 2u);
+  EXPECT_GE(PairsOf(0.9, {0}), 3u) << "no timing run has nominated it";
+  EXPECT_GE(PairsOf(0.9, {0.7}), 3u) << "the timing run promised more";
+  EXPECT_GE(PairsOf(0.985, {0.985}), 3u) << "two pairs cannot tell so little";
+  EXPECT_GE(PairsOf(0.9, {0.9}, /*Traced=*/false), 3u) << "the default has run twice only";
+}
+
+/// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.
+TEST(Confirmation, timeForTwoPairs_falseNominee_isRarelyAccepted) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
+  constexpr unsigned Worlds = 2000;
+  std::mt19937_64 Random(7);
+  for (const RecordedScatter &Scatter : recordedScatter())
+    for (double Predicted : {0.95, 0.97, 0.99}) {
+      unsigned Accepted = 0;
+      for (unsigned I = 0; I < Worlds; ++I) {
+        SimulatedWorld W;
+        W.OtherNs = 0;
+        W.add({1.0});
+        W.Scatter = [&] { return Scatter.draw(Random); };
+        SelectionOutcome O = W.select(timeForRuns(4, W), predicted({Predicted}));
+        Accepted += W.chosen(O)[0] == 2 && O.Pairs == HurriedLook.Pairs;
+      }
+      EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
+    }
 }
 
 TEST(Confirmation, runLimit_keepsRunsForTheWinners) {

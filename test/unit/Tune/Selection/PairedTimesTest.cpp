@@ -29,8 +29,8 @@ PairedVerdict judge(const PairedTimes &Times, double Level = 0.001) {
 } // namespace
 
 TEST(PairedTimes, looks_levelsTogether_areBelowOnePercent) {
-  double Sum = 0;
-  unsigned Before = 2;
+  double Sum = HurriedLook.Level;
+  unsigned Before = HurriedLook.Pairs;
   for (const ConfirmationLook &Look : ConfirmationLooks) {
     EXPECT_GT(Look.Pairs, Before);
     // Ranks need 2^-n.

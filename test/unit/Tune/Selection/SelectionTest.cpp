@@ -232,7 +232,7 @@ TEST(Selection, candidate_losesConfirmation_othersAreConfirmedAgain) {
   // Subject 1 is fast in screening by accident.
   W.Twist = [](size_t Run, const Assignment &A, RunSample &Sample) {
     if (Run >= 9 && !A.empty() && A[1] == 2)
-      Sample.SubjectNs[1] /= 0.9;
+      Sample.SubjectNs[1] *= 1.02 / 0.9;
   };
   SelectionOutcome O = W.select();
   EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
@@ -256,7 +256,7 @@ TEST(Selection, confirmation_pairs_alternateAndUseControlCopies) {
   const std::vector<Assignment> Defaults = {{}, {1, 0}};
   ASSERT_GE(W.Log.size(), 16u);
   for (size_t Pair = 0; 2 * Pair < W.Log.size(); ++Pair) {
-    bool TunedFirst = Pair % 4 < 2;
+    bool TunedFirst = Pair % 4 >= 2;
     EXPECT_EQ(W.Log[2 * Pair + (TunedFirst ? 0 : 1)], (Assignment{2, 0})) << Pair;
     EXPECT_EQ(W.Log[2 * Pair + (TunedFirst ? 1 : 0)], Defaults[Pair % 2]) << Pair;
   }
