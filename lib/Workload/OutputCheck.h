@@ -35,8 +35,8 @@ public:
   /// interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
 
-  /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far as
-  /// that is known now. Later runs of the default may show that the lines that differ change by
+  /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far
+  /// as that is known now. Later runs of the default may show that the lines that differ change by
   /// themselves, so that no run has to be made for that alone.
   void keep(const ProgramOutput &Output);
 

@@ -40,15 +40,15 @@ struct ConfirmationLook {
   double Level = 0;   ///< The probability that it takes a variant without gain for a faster one.
 };
 
-/// A look that is only made if there is no time for more pairs, and only if every candidate has been
-/// nominated by a timing run and gains what that run predicts. Two runs that are fast and three of
-/// the default that are slow by chance come up in at most 3.5 % of the programs that run at two
-/// speeds, and a timing run, which is immune to that, names a variant without gain for at most one
-/// kernel of twenty.
+/// A look that is only made if there is no time for more pairs, and only if every candidate has
+/// been nominated by a timing run and gains what that run predicts. Two runs that are fast and
+/// three of the default that are slow by chance come up in at most 3.5 % of the programs that run
+/// at two speeds, and a timing run, which is immune to that, names a variant without gain for at
+/// most one kernel of twenty.
 inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
 
-/// All other looks. With HurriedLook the levels sum up to 0.8 %. With nine pairs, ranks have no level
-/// below 2^-9.
+/// All other looks. With HurriedLook the levels sum up to 0.8 %. With nine pairs, ranks have no
+/// level below 2^-9.
 inline constexpr ConfirmationLook ConfirmationLooks[] = {
     {3, 0.001},   {4, 0.0003},  {5, 0.0003},  {6, 0.0003},  {7, 0.0003},  {8, 0.0003}, {9, 0.002},
     {12, 0.0004}, {15, 0.0004}, {18, 0.0004}, {21, 0.0004}, {24, 0.0004}, {27, 0.001}};

@@ -244,8 +244,7 @@ static SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
 TEST(Confirmation, timeForTwoPairs_gainIsClearAndAsPredicted_wins) {
   for (double Seconds : {4.0, 5.0, 6.0}) {
     SimulatedWorld W = fiveKernels(0.9);
-    SelectionOutcome O =
-        W.select(timeForRuns(Seconds, W), predicted({0.8, 0.9, 0.9, 0.9, 0.9}));
+    SelectionOutcome O = W.select(timeForRuns(Seconds, W), predicted({0.8, 0.9, 0.9, 0.9, 0.9}));
     EXPECT_EQ(W.chosen(O), Chosen(5, 2));
     EXPECT_EQ(O.Pairs, Seconds < 6 ? 2u : 3u);
     EXPECT_EQ(O.Subjects[1].Pairs, O.Pairs);
