@@ -95,6 +95,39 @@ buildTorch() {
   ninja -C build -t deps >ninja-deps
 }
 
+# The host code of the object $1, as both compilers should make it. The functions that carve-nvcc
+# adds for further entries are left out, and so is the padding between functions. The functions of
+# the runtime have their own names again, where the object calls those of carve-nvcc instead.
+hostCode() {
+  objdump -dr --no-show-raw-insn "$1" |
+    sed -E '/file format/d; /\t(nop|data16|cs nop|xchg +%ax,%ax)/d
+      s/carve_[0-9a-f]{16}_/__/; s/tmpxft_[0-9a-f]+_[0-9a-f]+_[0-9]+_//g' |
+    awk -v Added='<(__cuda(RegisterFunction|GetKernel|LaunchKernel)|load)([.][^>]*)?>:' \
+      'BEGIN { RS = ""; ORS = "\n\n" } $0 !~ Added'
+}
+
+# The same extension. Its kernel gets two further entries by a profile, one for a value and one for
+# small blocks. The profile is set after the first build, as for a team that has just tuned.
+buildTorchEntries() {
+  local Number Name
+  buildTorch || return
+  if [[ $Compiler == "$CarveNvcc" ]]; then
+    export CARVE_PROFILE=$Here/projects/torch/entries.yaml
+    rm build/scale.cuda.o # `carve touch` would touch the sources of this repository.
+    ninja -C build >/dev/null && ninja -C build | grep 'no work to do' || return
+    for Number in 1 2; do
+      Name=_Z5scalePfl__carve_e$Number
+      if ! grep -qaF "$Name" build/scaling.so; then
+        echo "build/scaling.so lacks $Name"
+        return 1
+      fi
+    done
+  else
+    ninja -C build
+  fi
+  hostCode build/scale.cuda.o >host-code
+}
+
 torchCells() {
   local Version
   [[ $Mode == all ]] || return 0
@@ -104,6 +137,13 @@ torchCells() {
   fi
   Version=$(sed -n "s/^__version__ = '\(.*\)'/\1/p" "$Tools/torch/torch/version.py")
   cell PyTorch "$Version" Ninja 'cpp_extension, PYTORCH_NVCC' buildTorch
+  if wanted "PyTorch $Version Ninja cpp_extension, further entries"; then
+    # The device code and what contains it are meant to differ.
+    runCell buildTorchEntries
+    judge PyTorch "$Version" Ninja 'cpp_extension, further entries' \
+      '^(status|null-build|host-code|build/(binding.o|build.ninja))$' "$(unitsNote)"
+    tidy
+  fi
 }
 
 otherCells() {
