@@ -177,6 +177,10 @@ llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Ea
     llvm::Expected<TimingRunResult> Run = timeRecorded();
     if (!Run)
       return Run.takeError();
+    for (size_t K = 0; K < Choices.size(); ++K)
+      if (std::vector<TimedShape> Timed = shapesTimedIn(Run->Record, Job.Kernels[K].Traced);
+          !Timed.empty())
+        Choices[K].Shapes = std::move(Timed);
     Parts.push_back(std::move(*Run));
   } else {
     llvm::Expected<std::vector<TimingRunResult>> Runs = time();

@@ -90,10 +90,13 @@ static void weighWarmth(InRunShape &Shape, double TracedNs) {
 }
 
 std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const InRunRecord &Record) {
-  std::vector<InRunShape> Shapes;
-  for (const InRunSubject::TracedShape &Traced : Subject.Shapes) {
-    InRunShape &Shape = Shapes.emplace_back();
-    Shape.TotalNs = Traced.TotalNs;
+  std::vector<InRunShape> Shapes(Subject.Shapes.size());
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    const InRunSubject::TracedShape &Traced = Subject.Shapes[I];
+    InRunShape &Shape = Shapes[I];
+    Shapes[Traced.Representative.value_or(I)].WeightNs += Traced.TotalNs;
+    if (Traced.Representative)
+      continue;
     RoundTable Table(Subject, Shape);
     for (const TimedSample &T : Record.Timed)
       if (T.Place.Kernel == Subject.Kernel && T.Place.Shape == Traced.Shape)
