@@ -215,7 +215,7 @@ double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
 
 /// The kernel's launches as text, such as `12000 launches of 4.0 us`.
 std::string Chooser::launches() const {
-  double Mean = timeOf(Q.Traced) / double(std::max<uint64_t>(1, Q.Traced.Launches));
+  double Mean = tracedNs(Q.Traced) / double(std::max<uint64_t>(1, Q.Traced.Launches));
   return std::to_string(Q.Traced.Launches) +
          (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + printDuration(Mean);
 }
