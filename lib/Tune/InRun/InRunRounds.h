@@ -38,4 +38,13 @@ struct InRunShape {
 /// a representative have none.
 std::vector<InRunShape> inRunShapes(const InRunSubject &Subject, const InRunRecord &Record);
 
+/// Whether all launches of two shapes of \p Subject, given by number, run the same code of \p
+/// Variant, as far as that is known.
+bool runSameCode(const InRunSubject &Subject, size_t Variant, size_t ShapeA, size_t ShapeB);
+
+/// GPU time, in the traced run, of the launches for which the ratios of \p Variant at shape number
+/// \p Shape count: InRunShape::WeightNs, but of a partial variant only the launches that run the
+/// same code.
+double weightNs(const InRunSubject &Subject, size_t Shape, size_t Variant);
+
 } // namespace carve

@@ -45,8 +45,6 @@ private:
   void measureCover();
   bool covered(const InRunShape &S) const;
   bool leavesDefault(const InRunShape &S, size_t Variant) const;
-  bool runSameCode(size_t Variant, size_t ShapeA, size_t ShapeB) const;
-  double weightNs(size_t Shape, size_t Variant) const;
   bool comparedAllCodes(size_t Variant, const std::set<size_t> &Compared) const;
   RatioInterval choosingRatio(size_t Variant) const;
   bool measureControl();
@@ -170,29 +168,6 @@ bool SubjectJudge::leavesDefault(const InRunShape &S, size_t Variant) const {
   return Subject.Partial.count(Variant) && S.allRatios(Variant).empty();
 }
 
-/// Whether all launches of two shapes run the same code of \p Variant, as far as that is known.
-bool SubjectJudge::runSameCode(size_t Variant, size_t ShapeA, size_t ShapeB) const {
-  if (!Subject.Partial.count(Variant) || ShapeA == ShapeB)
-    return true;
-  auto Its = Subject.ShapesOfCodes.find(Variant);
-  return Its != Subject.ShapesOfCodes.end() &&
-         llvm::any_of(Its->second, [&](const std::set<size_t> &Shapes) {
-           return Shapes.count(ShapeA) && Shapes.count(ShapeB);
-         });
-}
-
-/// The time of the launches for which the ratios of \p Variant at \p Shape count. For a partial
-/// variant these are only the launches of its group that run the same code.
-double SubjectJudge::weightNs(size_t Shape, size_t Variant) const {
-  if (!Subject.Partial.count(Variant))
-    return Shapes[Shape].WeightNs;
-  double Ns = 0;
-  for (size_t I = 0; I < Shapes.size(); ++I)
-    if (Subject.Shapes[I].Representative.value_or(I) == Shape && runSameCode(Variant, I, Shape))
-      Ns += Subject.Shapes[I].TotalNs;
-  return Ns;
-}
-
 /// The weighted sum, over shapes, of \p Variant 's median ratios in the choosing rounds. It is 0 if
 /// a covered shape whose launches run the variant has no such ratio, or if there is no such shape.
 RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
@@ -202,7 +177,7 @@ RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
     const InRunShape &S = Shapes[I];
     bool IsRun = covered(S) && !leavesDefault(S, Variant);
     Timed |= IsRun;
-    double Ns = IsRun ? weightNs(I, Variant) : 0;
+    double Ns = IsRun ? weightNs(Subject, I, Variant) : 0;
     addWeighted(Sum, RatioInterval(), (S.WeightNs - Ns) / TotalNs);
     if (!IsRun)
       continue;
@@ -260,7 +235,7 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
       FixedNs += S.WeightNs;
       continue;
     }
-    double Ns = weightNs(I, Variant);
+    double Ns = weightNs(Subject, I, Variant);
     FixedNs += S.WeightNs - Ns;
     std::vector<double> Ratios = S.ratios(Variant, true);
     if (Ratios.size() >= leastCount(1 - 2 * Limits.Alpha)) {
@@ -302,7 +277,7 @@ std::vector<InRunShapeTimes> SubjectJudge::shapeTimes() const {
     Times[I].InGroup = Times[*By].InGroup = true;
     Times[I].Ratios = Times[*By].Ratios;
     for (size_t V = 0; V < Times[I].Ratios.size(); ++V)
-      if (!runSameCode(V, I, *By))
+      if (!runSameCode(Subject, V, I, *By))
         Times[I].Ratios[V] = {0, 0, 0};
   }
   return Times;

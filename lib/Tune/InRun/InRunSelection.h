@@ -142,11 +142,10 @@ struct InRunOutcome {
 /// A round has a time of every variant, and each ratio is to the default of the same round. Cold
 /// and warm times are weighted so that the default's mean is its traced mean. Rounds of several
 /// launches of a shape are pooled. Shapes are summed, weighted by their traced time, and a
-/// representative by that of its group. Shapes that
-/// were not timed count as if no variant changed them, and so do those that a partial variant is
-/// not for, and those of a group whose launches run another code of it than the representative's;
-/// if only that makes a gain too small, whole
-/// runs decide. Of every eight cycles of rotation, five are held out.
+/// representative by that of its group. These count as if no variant changed them: shapes that were
+/// not timed and have no representative, those that a partial variant is not for, and those of a
+/// group whose launches run another code of it than the representative's. If only that makes a gain
+/// too small, whole runs decide. Of every eight cycles of rotation, five are held out.
 ///
 /// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread, or if it needs
 /// proof and was timed at a shape at which its output was compared neither in this run nor in an
