@@ -45,12 +45,34 @@ struct Obstacle {
   std::string What, Remedy;
 };
 
+/// The shapes in which a kernel may be timed. There may be thousands to choose them from, and a
+/// kernel is asked about many times.
+struct ShapeChoices {
+  std::vector<TimedShape> Launched; ///< All.
+  /// Those with most time. Only they are rotated: each has to be launched often itself.
+  std::vector<TimedShape> OneByOne;
+  std::map<size_t, std::vector<TimedShape>> Representatives; ///< By RepresentativeCounts.
+  double TracedNs; ///< GPU time of all launches, also of those whose shapes are not known.
+
+  explicit ShapeChoices(const TracedKernel &Kernel)
+      : Launched(launchedShapes(Kernel)), OneByOne(timedShapes(Kernel)),
+        TracedNs(tracedNs(Kernel)) {
+    for (size_t Count : RepresentativeCounts)
+      Representatives[Count] = representativeShapes(Kernel, Count);
+  }
+  /// The share of the kernel's time that \p Of have, with what they stand for.
+  double covered(llvm::ArrayRef<TimedShape> Of) const {
+    return groupNs(Of) / std::max(1.0, TracedNs);
+  }
+};
+
 /// Decides for one kernel.
 class Chooser {
 public:
   /// \p Counts are the numbers of representatives to try: the first that will do is taken.
-  Chooser(const ModeQuestion &Q, const ModeLimits &Limits, llvm::ArrayRef<size_t> Counts)
-      : Q(Q), Limits(Limits), Counts(Counts), Shapes(timedShapes(Q.Traced)) {}
+  Chooser(const ModeQuestion &Q, const ModeLimits &Limits, const ShapeChoices &Of,
+          llvm::ArrayRef<size_t> Counts)
+      : Q(Q), Limits(Limits), All(Of), Shapes(Of.OneByOne), Counts(Counts) {}
   ModeChoice choose() const;
 
 private:
@@ -65,7 +87,6 @@ private:
   bool hasCycles(const TimedShape &Shape, uint64_t Cycles) const {
     return Shape.Launches >= Cycles * Q.Variants;
   }
-  double covered(llvm::ArrayRef<TimedShape> Of) const;
   std::string coverage(llvm::ArrayRef<TimedShape> Of) const;
   bool mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const;
   bool isShort() const;
@@ -83,9 +104,9 @@ private:
 
   const ModeQuestion &Q;
   const ModeLimits &Limits;
+  const ShapeChoices &All;
+  const std::vector<TimedShape> &Shapes; ///< ShapeChoices::OneByOne.
   llvm::ArrayRef<size_t> Counts;
-  /// Those with most time. Only they are rotated: each has to be launched often itself.
-  std::vector<TimedShape> Shapes;
 };
 
 /// Why graphs with the kernel are not launched node by node; nothing if all are.
@@ -120,10 +141,10 @@ std::optional<std::string> Chooser::whyFixed() const {
     return std::string("overlaps with its neighbours by programmatic launches");
   if (Shapes.empty())
     return std::string("its launch shapes were not told apart");
-  if (Limits.Request != ModeRequest::Auto || covered(Shapes) >= LeastCoverage)
+  if (Limits.Request != ModeRequest::Auto || All.covered(Shapes) >= LeastCoverage)
     return std::nullopt;
-  std::vector<TimedShape> Most = representativeShapes(Q.Traced, MostTimedShapes);
-  return covered(Most) < LeastCoverage ? std::optional(coverage(Most)) : std::nullopt;
+  const std::vector<TimedShape> &Most = All.Representatives.at(MostTimedShapes);
+  return All.covered(Most) < LeastCoverage ? std::optional(coverage(Most)) : std::nullopt;
 }
 
 std::optional<Obstacle> Chooser::kernelObstacle() const {
@@ -171,17 +192,12 @@ std::optional<Obstacle> Chooser::whyNotReplay() const {
   return programObstacle();
 }
 
-/// The share of the kernel's time that \p Of have, with what they stand for.
-double Chooser::covered(llvm::ArrayRef<TimedShape> Of) const {
-  return groupNs(Of) / std::max(1.0, tracedNs(Q.Traced));
-}
-
 /// Why \p Of are too few to time the kernel by.
 std::string Chooser::coverage(llvm::ArrayRef<TimedShape> Of) const {
   const char *Format = llvm::any_of(Of, [](const TimedShape &S) { return S.isRepresentative(); })
                            ? "{0} launch shapes, of which {1} stand for {2:f0} % of its time"
                            : "{0} launch shapes, of which the first {1} have {2:f0} % of its time";
-  return llvm::formatv(Format, Q.Traced.Shapes.size(), Of.size(), 100 * covered(Of));
+  return llvm::formatv(Format, Q.Traced.Shapes.size(), Of.size(), 100 * All.covered(Of));
 }
 
 bool Chooser::mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const {
@@ -215,7 +231,7 @@ double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
 
 /// The kernel's launches as text, such as `12000 launches of 4.0 us`.
 std::string Chooser::launches() const {
-  double Mean = tracedNs(Q.Traced) / double(std::max<uint64_t>(1, Q.Traced.Launches));
+  double Mean = All.TracedNs / double(std::max<uint64_t>(1, Q.Traced.Launches));
   return std::to_string(Q.Traced.Launches) +
          (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + printDuration(Mean);
 }
@@ -228,11 +244,13 @@ std::string Chooser::representatives(llvm::ArrayRef<TimedShape> Of) const {
     Known += 1 + S.StandsFor.size();
   if (Known == Of.size())
     return "";
-  std::vector<TimedShape> Launched = launchedShapes(Q.Traced);
-  bool All = Known == Launched.size() && groupNs(Launched) >= tracedNs(Q.Traced) * (1 - 1e-6);
-  return llvm::formatv(
-      "; {0} of {1} launch shapes, which stand for {2}", Of.size(), Launched.size(),
-      All ? "all" : llvm::formatv("{0:f0} % of its time", 100 * covered(Of)).str());
+  // Sums of the same numbers in another order differ by less.
+  constexpr double Rounding = 1e-6;
+  double Covered = All.covered(Of);
+  bool ForAll = Known == All.Launched.size() && Covered >= 1 - Rounding;
+  std::string What = llvm::formatv("{0:f0} % of its time", 100 * Covered);
+  return llvm::formatv("; {0} of {1} launch shapes, which stand for {2}", Of.size(),
+                       All.Launched.size(), ForAll ? "all" : What);
 }
 
 ModeChoice Chooser::fixed(std::string Reason) const {
@@ -255,7 +273,7 @@ ModeChoice Chooser::rotate(std::string Reason) const {
 ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
   if (Limits.Request == ModeRequest::Replay)
     return fixed(Why.What);
-  if (covered(Shapes) < LeastCoverage)
+  if (All.covered(Shapes) < LeastCoverage)
     return fixed(Why.What + ", and " + coverage(Shapes));
   if (mostHaveCycles(Shapes, LeastCycles))
     return rotate(Why.What + ": rotated, " + Why.Remedy);
@@ -287,12 +305,12 @@ ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double S
 ModeChoice Chooser::replayOrOther() const {
   double Least = HUGE_VAL;
   for (size_t Count : Counts) {
-    std::vector<TimedShape> Of = representativeShapes(Q.Traced, Count);
+    const std::vector<TimedShape> &Of = All.Representatives.at(Count);
     double Seconds = replayS(Of);
-    if (Limits.Request == ModeRequest::Auto && covered(Of) < LeastCoverage)
+    if (Limits.Request == ModeRequest::Auto && All.covered(Of) < LeastCoverage)
       continue;
     if (Limits.Request == ModeRequest::Replay || Seconds <= Limits.ReplayS)
-      return replay(TimingMode::Replay, std::move(Of), Seconds);
+      return replay(TimingMode::Replay, Of, Seconds);
     Least = std::min(Least, Seconds);
   }
   return rotateOrFixedForTime(Least);
@@ -310,7 +328,7 @@ ModeChoice Chooser::choose() const {
   if (auto Why = whyNotReplay())
     return rotateOrFixed(*Why);
   bool Rotates = Limits.Request == ModeRequest::Auto && isShort() &&
-                 covered(Shapes) >= LeastCoverage && mostHaveCycles(Shapes, ManyCycles);
+                 All.covered(Shapes) >= LeastCoverage && mostHaveCycles(Shapes, ManyCycles);
   if (!Rotates)
     return replayOrOther();
   double Seconds = verifyS();
@@ -321,14 +339,15 @@ ModeChoice Chooser::choose() const {
 } // namespace
 
 ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Limits) {
-  return Chooser(Question, Limits, RepresentativeCounts).choose();
+  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts).choose();
 }
 
 size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most) {
+  const ShapeChoices Shapes(Question.Traced);
   auto MostIn = [&](llvm::ArrayRef<size_t> Counts, auto MayHaveMode) -> size_t {
     for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
       Question.Variants = FirstPlace + Count;
-      if (MayHaveMode(Chooser(Question, Limits, Counts).choose().Mode))
+      if (MayHaveMode(Chooser(Question, Limits, Shapes, Counts).choose().Mode))
         return Count;
     }
     return 0;
@@ -350,6 +369,9 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
   // By GPU: what is left of its time.
   std::map<size_t, ModeLimits> LeftOf;
   std::vector<ModeChoice> Choices(Job.Kernels.size());
+  std::vector<ShapeChoices> Shapes;
+  for (const JobKernel &K : Job.Kernels)
+    Shapes.emplace_back(K.Traced);
   auto Choose = [&](size_t Number, llvm::ArrayRef<size_t> Counts) {
     const JobKernel &K = Job.Kernels[Number];
     size_t Gpu = Number < GpuOf.size() ? GpuOf[Number] : 0;
@@ -357,7 +379,7 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
     Left.ReplayS += Choices[Number].ReplayS;
     ModeQuestion Question{K.Traced, K.Hazards, Built.Kernels[Number].timedTogether(), Trace,
                           Job.DeviceHeap};
-    Choices[Number] = Chooser(Question, Left, Counts).choose();
+    Choices[Number] = Chooser(Question, Left, Shapes[Number], Counts).choose();
     Left.ReplayS = std::max(0.0, Left.ReplayS - Choices[Number].ReplayS);
   };
   // A kernel that could have more representatives must not take the time of those after it.
