@@ -7,6 +7,7 @@
 #include "Tune/InRun/ProbePlan.h"
 #include "Tune/InRun/RoundBudget.h"
 #include "Tune/InRun/SharedTiming.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/TuneGpus.h"
 #include "Tune/WholeRuns/JobImages.h"
 

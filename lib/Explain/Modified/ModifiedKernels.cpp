@@ -4,6 +4,7 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/TuneTiming.h"
 #include "Tune/TuneTrace.h"
 #include "Tune/WholeRuns/JobImages.h"
