@@ -165,10 +165,24 @@ TEST_F(TimingRunTest, output_dependsOnTime_isNoDifference) {
   EXPECT_EQ(Defaults, std::vector<std::string>{"7"});
 }
 
-TEST_F(TimingRunTest, output_nothingRotated_isComparedWhenAsked) {
+TEST_F(TimingRunTest, output_mayNotWait_isComparedAtOnce) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  EXPECT_EQ(time().Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
+}
+
+TEST_F(TimingRunTest, output_ofRotatedVariants_neverWaits) {
+  Twist = rotating("sum 2\n");
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  EXPECT_EQ(time(Limits).Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
+}
+
+TEST_F(TimingRunTest, output_nothingRotatedAndMayWait_isComparedWhenAsked) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
   Check.revealTimeBy(7);
-  EXPECT_FALSE(time().Difference);
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  EXPECT_FALSE(time(Limits).Difference);
   EXPECT_TRUE(Defaults.empty()) << "no result of a variant was used, so no run is made for it now";
   EXPECT_EQ(valueOf(Check.differenceOfKept()),
             "line 1 of the output is 'sum 2' instead of 'sum 1'");
@@ -178,7 +192,9 @@ TEST_F(TimingRunTest, output_nothingRotated_isComparedWhenAsked) {
 
 TEST_F(TimingRunTest, output_nothingRotated_laterRunsShowThatItChanges) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
-  time();
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  EXPECT_FALSE(time(Limits).Difference);
   Check.reference().addDefault(printing("sum 3\n"));
   EXPECT_EQ(valueOf(Check.differenceOfKept()), std::nullopt);
   EXPECT_EQ(Check.runs(), 0u);
