@@ -65,6 +65,18 @@ static void inPlace(Kernels &K) {
   Other.print("other");
 }
 
+/// The first launch takes longer than all others together.
+static void longStart(Kernels &K) {
+  Buffer Data(Count, 1);
+  unsigned First = Data.words().front();
+  float Start = 0;
+  std::memcpy(&Start, &First, sizeof Start);
+  setLongStart(Start);
+  for (int L = 0; L < Launches; ++L)
+    step(K.Step, nullptr, Data);
+  Data.print("data");
+}
+
 /// Sums in different orders agree except for their last digits.
 static void printRounded(const char *Name, const Buffer &Data) {
   double Sum = 0;
@@ -379,6 +391,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"deterministic", deterministic},
       {"repeated", repeated},
       {"in-place", inPlace},
+      {"long-start", longStart},
       {"atomics", atomics},
       {"permutation", permutation},
       {"streams", streams},
