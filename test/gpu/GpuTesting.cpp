@@ -157,13 +157,14 @@ std::string Project::log() const {
   return llvm::sys::fs::exists(path("log")) ? valueOf(readFile(path("log"))) : "";
 }
 
-RunRecord carve::test::runProbed(Words Argv, const ImageMap &Images, uint64_t LaunchDelayNs) {
+RunRecord carve::test::runProbed(Words Argv, const ImageMap &Images,
+                                 const probe::TimeStretch &Stretch) {
   WorkloadSpec Spec;
   Spec.Argv = std::move(Argv);
   Spec.Dir = workDir();
   Spec.TimeoutS = 60;
   ProcessRunner Runner;
-  return valueOf(runWorkload(Spec, machine().Probe, Images, Runner, LaunchDelayNs));
+  return valueOf(runWorkload(Spec, machine().Probe, Images, Runner, Stretch));
 }
 
 std::map<std::string, uint64_t> carve::test::launchesByName(const ProbeRecord &Record) {
