@@ -77,7 +77,7 @@ struct Recipe {
 static std::vector<Recipe> recipes() {
   const std::string Lib = machine().T.BinDir + "/../lib64";
   std::vector<Recipe> All;
-  for (const char *Name : {"basic", "captured", "cooperative", "cluster", "counters",
+  for (const char *Name : {"averages", "basic", "captured", "cooperative", "cluster", "counters",
                            "dynamic_smem", "endings", "exchanged", "forks", "graph", "no_gpu",
                            "occupancy", "pressed", "processes", "sharing", "streams"})
     All.push_back({Name, {std::string("@/") + Name + ".cu"}});
