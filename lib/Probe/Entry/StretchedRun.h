@@ -3,9 +3,8 @@
 /// longer, and what it computes stays the same. The tuner sees from the output which lines depend
 /// on time (Protocol/TimeStretch.h).
 ///
-/// The probe only lets time pass, and makes no call of the driver for it. So nothing can hang, and
-/// no capture of a stream is disturbed. Where it lets time pass matters, because the GPU works on
-/// meanwhile:
+/// The probe makes no call of the driver for it. So nothing can hang, and no capture of a stream is
+/// disturbed. Where it lets time pass matters, because the GPU works on meanwhile:
 ///
 /// - Each launch is held back for a fixed time. Short programs become visibly longer, and so do
 ///   spans that end after launches. If the GPU is busy, such a hold changes nothing else.
