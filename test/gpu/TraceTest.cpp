@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <csignal>
+#include <cstdio>
 
 using namespace carve;
 using namespace carve::test;
@@ -172,8 +173,9 @@ TEST_F(TraceOf, stretchedRun_changesNothingElse) {
     EXPECT_EQ(Stretched.Output.Stdout, First.Output.Stdout);
     EXPECT_EQ(launchesByName(Stretched.Probe), launchesByName(First.Probe));
     // Of a graph only the launch as a whole is held back, which is less.
-    if (Name == llvm::StringRef("basic"))
+    if (Name == llvm::StringRef("basic")) {
       EXPECT_GT(Stretched.WallS, First.WallS);
+    }
   }
 }
 
@@ -189,7 +191,9 @@ TEST_F(TraceOf, stretchedRun_makesAveragesOfAsynchronousLaunchesLonger) {
   auto Time = [](const RunRecord &Run, const char *Format) {
     double Us = 0;
     llvm::StringRef Text = Run.Output.Stdout;
-    EXPECT_EQ(std::sscanf(Text.substr(Text.find(Format[0])).str().c_str(), Format, &Us), 1) << Text;
+    llvm::StringRef Word = llvm::StringRef(Format).split(' ').first;
+    EXPECT_EQ(std::sscanf(Text.substr(Text.find(Word)).str().c_str(), Format, &Us), 1)
+        << Text.str();
     return Us;
   };
   for (const char *Format : {"host %lf", "events %lf"})

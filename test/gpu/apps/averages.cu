@@ -6,7 +6,7 @@
 
 int main() {
   using Clock = std::chrono::steady_clock;
-  constexpr int Count = 1 << 18, Launches = 3000;
+  constexpr int Count = 1 << 20, Launches = 3000;
   float *Data = deviceFloats(Count);
   cudaEvent_t First, Last;
   CHECK(cudaEventCreate(&First));
