@@ -205,7 +205,7 @@ llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const std::string &
   Spec.TimeoutS += ReplayS;
   ProbeSetup Probe = State.Request.Probe;
   Probe.Plan = Plan;
-  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus(Gpu));
+  return runWorkload(Spec, Probe, Images, State.Runner, /*Stretch=*/{}, State.gpus(Gpu));
 }
 
 std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,
