@@ -94,7 +94,7 @@ llvm::Expected<RunRecord> CounterRuns::run(unsigned Pass) {
   for (const CountWish &W : Wishes)
     Spec.TimeoutS += SecondsPerLaunch * double(W.Launches);
   ++Runs;
-  auto Run = runWorkload(Spec, Probe, {}, Runner, /*LaunchDelayNs=*/0, Gpus);
+  auto Run = runWorkload(Spec, Probe, {}, Runner, /*Stretch=*/{}, Gpus);
   if (Run && Run->Interrupted)
     return interrupted(Run->Interrupted);
   return Run;
@@ -193,12 +193,12 @@ llvm::Expected<CountedKernels> carve::countHardware(const TuneRequest &Request,
     None.Refused = "there is no kernel to count";
   if (!None.Refused.empty())
     return None;
-  auto RunDefault = [&](uint64_t DelayNs) {
-    return runWorkload(Request.Workload, Request.Probe, {}, Runner, DelayNs, Gpus);
+  auto RunDefault = [&](const probe::TimeStretch &Stretch) {
+    return runWorkload(Request.Workload, Request.Probe, {}, Runner, Stretch, Gpus);
   };
   OutputCheck Own(RunDefault);
   if (!Check) {
-    auto Plain = RunDefault(0);
+    auto Plain = RunDefault({});
     if (!Plain)
       return Plain.takeError();
     if (Plain->Interrupted)

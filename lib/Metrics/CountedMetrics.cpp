@@ -145,7 +145,7 @@ llvm::Expected<ProbeRecord> CountPipeline::runCounting() {
   for (const auto &[Module, Ptx] : Counting)
     Probe.Counters.push_back(variableOf(Module));
   const WorkloadSpec &Workload = State.Request.Workload;
-  auto Run = runWorkload(Workload, Probe, *Images, State.Runner, 0, State.gpus());
+  auto Run = runWorkload(Workload, Probe, *Images, State.Runner, /*Stretch=*/{}, State.gpus());
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)

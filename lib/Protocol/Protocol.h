@@ -20,11 +20,6 @@ inline constexpr char InjectionVariable[] = "CUDA_INJECTION64_PATH";
 /// (Emit/EntryDispatch.h). Every launch then takes the kernel's first entry.
 inline constexpr char EntriesVariable[] = "CARVE_ENTRIES";
 
-/// The time in nanoseconds for which every launch is held back on the host. If the unchanged
-/// program's output changes in such a run, what changes depends on time and not on the kernels'
-/// results.
-inline constexpr char DelayVariable[] = "CARVE_PROBE_DELAY_NS";
-
 /// The names, separated by commas, of variables in the replacing images. Each has CounterCopies
 /// rows of 64-bit counters, and a counter's value is the sum of its column. Without it no such
 /// counter is read.

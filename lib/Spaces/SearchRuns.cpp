@@ -31,7 +31,8 @@ static std::vector<std::string> runWords(const SearchRequest &Request, const std
   return Words;
 }
 
-llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place, uint64_t LaunchDelayNs) {
+llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place,
+                                            const probe::TimeStretch &Stretch) {
   if (llvm::Error E = buildPrograms(S, Place))
     return E;
   if (!S.at(Place).valid())
@@ -47,7 +48,7 @@ llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place, uint64
   WorkloadSpec Spec = S.Request.Workload;
   Spec.Argv = runWords(S.Request, Link);
   llvm::Expected<RunRecord> Run =
-      runWorkload(Spec, S.Request.Probe, {}, S.Runner, LaunchDelayNs, S.Gpus ? &*S.Gpus : nullptr);
+      runWorkload(Spec, S.Request.Probe, {}, S.Runner, Stretch, S.Gpus ? &*S.Gpus : nullptr);
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)
@@ -156,13 +157,13 @@ static llvm::Error learnOutput(SearchState &S) {
   if (S.CheckLearnt || S.recorded())
     return llvm::Error::success();
   size_t Place = *S.Record.Reference;
-  llvm::Expected<RunRecord> Run = runProgram(S, Place, 0);
+  llvm::Expected<RunRecord> Run = runProgram(S, Place);
   if (!Run)
     return Run.takeError();
   if (std::string Why = whyNoCost(S, *Run); !Why.empty())
     return unsupported("workload-failed", S.at(Place).Macros.name() + " " + Why);
   S.Check.reference().addDefault(comparable(S.Request, Run->Output));
-  S.Check.revealTimeBy(revealingDelayNs(*Run));
+  S.Check.stretchTimeBy(revealingStretch(*Run));
   S.CheckLearnt = true;
   return llvm::Error::success();
 }
@@ -174,7 +175,7 @@ llvm::Expected<ConfigurationRun> carve::runConfiguration(SearchState &S, size_t 
   // best. So the reference's output may not be known yet.
   if (llvm::Error E = learnOutput(S))
     return E;
-  llvm::Expected<RunRecord> Run = runProgram(S, Place, 0);
+  llvm::Expected<RunRecord> Run = runProgram(S, Place);
   if (!Run)
     return Run.takeError();
   ConfigurationRun Result;
@@ -244,7 +245,7 @@ llvm::Error carve::traceReference(SearchState &S) {
       return E;
     if (!S.at(I).valid())
       continue;
-    llvm::Expected<RunRecord> Run = runProgram(S, I, 0);
+    llvm::Expected<RunRecord> Run = runProgram(S, I);
     if (!Run)
       return Run.takeError();
     S.at(I).Invalid = whyNoCost(S, *Run);
@@ -260,7 +261,7 @@ llvm::Error carve::traceReference(SearchState &S) {
     if (!S.Request.RecordPath.empty())
       S.Samples.setTrace(Run->Probe);
     S.Check.reference().addDefault(comparable(S.Request, Run->Output));
-    S.Check.revealTimeBy(revealingDelayNs(*Run));
+    S.Check.stretchTimeBy(revealingStretch(*Run));
     S.CheckLearnt = true;
     return llvm::Error::success();
   }

@@ -14,10 +14,10 @@ namespace carve {
 /// configurations can be run.
 llvm::Error traceReference(SearchState &S);
 
-/// Runs a configuration's program once, with every launch held back by \p LaunchDelayNs. The
-/// program is built if that was not done yet. Fails if it cannot be built or started, or if it is
-/// interrupted.
-llvm::Expected<RunRecord> runProgram(SearchState &S, size_t Place, uint64_t LaunchDelayNs);
+/// Runs a configuration's program once, with its time stretched by \p Stretch. The program is built
+/// if that was not done yet. Fails if it cannot be built or started, or if it is interrupted.
+llvm::Expected<RunRecord> runProgram(SearchState &S, size_t Place,
+                                     const probe::TimeStretch &Stretch = {});
 
 /// Returns \p Output without what the user's metric matches. The metric differs from run to run,
 /// although runs of one configuration may happen to print the same rounded number.

@@ -7,8 +7,8 @@
 using namespace carve;
 
 SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner)
-    : Request(Request), T(T), Runner(Runner), Check([this](uint64_t DelayNs) {
-        llvm::Expected<RunRecord> Run = runProgram(*this, *Record.Reference, DelayNs);
+    : Request(Request), T(T), Runner(Runner), Check([this](const probe::TimeStretch &Stretch) {
+        llvm::Expected<RunRecord> Run = runProgram(*this, *Record.Reference, Stretch);
         if (Run)
           Run->Output = comparable(this->Request, std::move(Run->Output));
         return Run;

@@ -113,8 +113,8 @@ static llvm::Expected<std::vector<RunRecord>> runOnAll(TuneState &State) {
     WorkloadSpec Spec = State.workload(G);
     if (G == 0)
       Spec.Environment.back() = "CUDA_VISIBLE_DEVICES=" + llvm::join(Uuids, ",");
-    Made[G].emplace(runWorkload(Spec, State.Request.Probe, {}, State.Runner, /*LaunchDelayNs=*/0,
-                                State.gpus(G)));
+    Made[G].emplace(
+        runWorkload(Spec, State.Request.Probe, {}, State.Runner, /*Stretch=*/{}, State.gpus(G)));
   });
   State.Runs += Gpus;
   std::vector<RunRecord> Runs;

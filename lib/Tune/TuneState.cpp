@@ -10,8 +10,8 @@ using namespace carve;
 
 TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
     : Request(Request), Runner(Runner), Start(std::chrono::steady_clock::now()),
-      Progress(*Request.Progress), Check([this](uint64_t DelayNs) {
-        return runWorkload(workload(), this->Request.Probe, {}, this->Runner, DelayNs, gpus());
+      Progress(*Request.Progress), Check([this](const probe::TimeStretch &Stretch) {
+        return runWorkload(workload(), this->Request.Probe, {}, this->Runner, Stretch, gpus());
       }) {
   if (!recorded())
     Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), *Request.Progress);

@@ -137,6 +137,9 @@ llvm::Expected<TimingRunResult> TimingStage::timeOn(size_t Gpu, const ImageMap &
   };
   TimingRunLimits Limits;
   Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
+  // Where no kernel is rotated, all results that the program uses are the default's. selectByRuns()
+  // asks for the difference before it lets a variant win.
+  Limits.OutputWaits = true;
   return timeInRun([&](const PlanExclusions &Excluded) { return plan(Excluded, Gpu); }, Run,
                    &State.Check, State.Progress, Limits);
 }
@@ -207,7 +210,7 @@ llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const std::string &
   Spec.TimeoutS += ReplayS;
   ProbeSetup Probe = State.Request.Probe;
   Probe.Plan = Plan;
-  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus(Gpu));
+  return runWorkload(Spec, Probe, Images, State.Runner, /*Stretch=*/{}, State.gpus(Gpu));
 }
 
 std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,

@@ -23,12 +23,13 @@ std::optional<std::string> carve::whyUntraceable(const RunRecord &Run, double Ti
   return Run.Probe.whyMixed();
 }
 
-/// Makes one run of the default, with \p DelayNs at every launch. Fails if it does not count.
-static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) {
+/// Makes one run of the default, with its time stretched by \p Stretch. Fails if it does not count.
+static llvm::Expected<RunRecord> runDefault(TuneState &State,
+                                            const probe::TimeStretch &Stretch = {}) {
   const TuneRequest &Request = State.Request;
   Request.Progress->runs(State.Runs, 0, State.seconds());
   llvm::Expected<RunRecord> Run =
-      runWorkload(State.workload(), Request.Probe, {}, State.Runner, DelayNs, State.gpus());
+      runWorkload(State.workload(), Request.Probe, {}, State.Runner, Stretch, State.gpus());
   if (!Run)
     return Run.takeError();
   ++State.Runs;
@@ -49,7 +50,7 @@ static llvm::Expected<RunRecord> runFirst(TuneState &State) {
     if (*OnSeveral)
       return std::move(**OnSeveral);
   }
-  return runDefault(State, 0);
+  return runDefault(State);
 }
 
 static llvm::Expected<ProbeRecord> recordedTrace(TuneState &State) {
@@ -75,13 +76,13 @@ llvm::Expected<ProbeRecord> carve::traceProgram(TuneState &State) {
   for (const DeviceInfo &D : First->Probe.Devices)
     Uuids.push_back(D.Uuid);
   State.Gpus->use(Uuids);
-  uint64_t DelayNs = revealingDelayNs(*First);
+  probe::TimeStretch Stretch = revealingStretch(*First);
   if (State.timesInside()) {
-    State.Check.revealTimeBy(DelayNs);
+    State.Check.stretchTimeBy(Stretch);
   } else {
-    llvm::Expected<RunRecord> Slowed = runDefault(State, DelayNs);
-    if (!Slowed)
-      return Slowed.takeError();
+    llvm::Expected<RunRecord> Stretched = runDefault(State, Stretch);
+    if (!Stretched)
+      return Stretched.takeError();
   }
   State.Samples.setTrace(First->Probe);
   return std::move(First->Probe);

@@ -11,7 +11,7 @@ namespace carve {
 std::optional<std::string> whyUntraceable(const RunRecord &Run, double TimeoutS);
 
 /// Runs the untouched program and traces it, or reads the recorded trace. If only whole runs time
-/// the variants, the program runs once more with a delay at every launch, to find the lines of its
+/// the variants, the program runs once more with its time stretched, to find the lines of its
 /// output that depend on time. With `--gpus` the first run is made on all chosen GPUs at once.
 /// Fails with an Untraceable error if nothing can be tuned from the run.
 llvm::Expected<ProbeRecord> traceProgram(TuneState &State);

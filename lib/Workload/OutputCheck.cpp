@@ -11,11 +11,11 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
   std::lock_guard<std::mutex> Alone(Mutex);
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
-  while (Difference && (RevealingNs > 0 || Plain < MostPlain)) {
-    uint64_t DelayNs = std::exchange(RevealingNs, 0);
-    Plain += DelayNs == 0;
+  while (Difference && (Stretch.any() || Plain < MostPlain)) {
+    const probe::TimeStretch By = std::exchange(Stretch, {});
+    Plain += !By.any();
     ++Runs;
-    llvm::Expected<RunRecord> Again = RunDefault(DelayNs);
+    llvm::Expected<RunRecord> Again = RunDefault(By);
     if (!Again) {
       logLine("the default could not run again: " + llvm::toString(Again.takeError()));
       break;

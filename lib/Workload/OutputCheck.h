@@ -15,8 +15,8 @@ namespace carve {
 /// The check of one tuning.
 class OutputCheck {
 public:
-  /// Runs the untouched program with a delay of \p LaunchDelayNs at every launch.
-  using DefaultRun = std::function<llvm::Expected<RunRecord>(uint64_t LaunchDelayNs)>;
+  /// Runs the untouched program with its time stretched by \p Stretch.
+  using DefaultRun = std::function<llvm::Expected<RunRecord>(const probe::TimeStretch &Stretch)>;
 
   explicit OutputCheck(DefaultRun RunDefault) : RunDefault(std::move(RunDefault)) {}
 
@@ -24,9 +24,9 @@ public:
   OutputReference &reference() { return Reference; }
   const OutputReference &reference() const { return Reference; }
 
-  /// Makes the first default run after a difference with a delay of \p DelayNs at every launch, so
-  /// that lines that depend on time change (revealingDelayNs()). With 0, there is no such run.
-  void revealTimeBy(uint64_t DelayNs) { RevealingNs = DelayNs; }
+  /// Stretches the time of the first default run after a difference by \p By, so that lines that
+  /// depend on time change (revealingStretch()). With no stretch, there is no such run.
+  void stretchTimeBy(const probe::TimeStretch &By) { Stretch = By; }
 
   /// Returns what differs between \p Output and the default's output, as text for a person, or
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
@@ -52,7 +52,7 @@ private:
   DefaultRun RunDefault;
   OutputReference Reference;
   std::vector<ProgramOutput> Kept;
-  uint64_t RevealingNs = 0;
+  probe::TimeStretch Stretch;
   unsigned Runs = 0, Plain = 0;
 };
 

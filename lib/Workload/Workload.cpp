@@ -56,7 +56,7 @@ llvm::Error writeImageList(llvm::StringRef Path, const ImageMap &Images) {
 
 /// The command that runs the workload under the probe, which writes its records into \p Records.
 Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const std::string &Records,
-                      uint64_t LaunchDelayNs) {
+                      const probe::TimeStretch &Stretch) {
   Command C;
   C.Argv = Spec.Argv;
   C.Dir = Spec.Dir;
@@ -77,9 +77,8 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
   if (!Probe.Counters.empty())
     C.Environment.push_back(std::string(probe::CountersVariable) + "=" +
                             llvm::join(Probe.Counters, ","));
-  if (LaunchDelayNs > 0)
-    C.Environment.push_back(std::string(probe::DelayVariable) + "=" +
-                            std::to_string(LaunchDelayNs));
+  if (Stretch.any())
+    C.Environment.push_back(std::string(probe::StretchVariable) + "=" + Stretch.text());
   return C;
 }
 
@@ -105,14 +104,14 @@ llvm::Expected<ProbeRecord> collectRecords(const std::string &Dir) {
 
 llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
                                              const ImageMap &Images, CommandRunner &Runner,
-                                             uint64_t LaunchDelayNs, TimedGpus *Gpus) {
+                                             const probe::TimeStretch &Stretch, TimedGpus *Gpus) {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-run");
   if (!Dir)
     return Dir.takeError();
   std::string Records = Dir->path() + "/records", List = Dir->path() + "/images";
   if (std::error_code E = llvm::sys::fs::create_directory(Records))
     return llvm::createFileError(Records, E);
-  Command C = probedCommand(Spec, Probe, Records, LaunchDelayNs);
+  Command C = probedCommand(Spec, Probe, Records, Stretch);
   if (!Images.empty()) {
     if (llvm::Error E = writeImageList(List, Images))
       return E;
@@ -149,12 +148,13 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
   return Run;
 }
 
-uint64_t carve::revealingDelayNs(const RunRecord &Run) {
+probe::TimeStretch carve::revealingStretch(const RunRecord &Run) {
   uint64_t Launches = 0;
   for (const KernelLaunches &K : Run.Probe.Kernels)
     Launches += K.Launches;
-  double ExtraS = std::max(0.3, Run.WallS / 2);
-  return uint64_t(ExtraS * 1e9 / double(std::max<uint64_t>(1, Launches)));
+  double LaunchesS = std::max(0.3, Run.WallS / 10), WaitsS = (Run.WallS + LaunchesS) * 0.4;
+  return {uint64_t(LaunchesS * 1e9 / double(std::max<uint64_t>(1, Launches))),
+          uint64_t(WaitsS * 1e9)};
 }
 
 static std::vector<std::string> splitLines(llvm::StringRef Text) {

@@ -3,6 +3,7 @@
 /// variants in place, and compares what it printed and wrote.
 #pragma once
 
+#include "Protocol/TimeStretch.h"
 #include "Support/CommandRunner.h"
 #include "Workload/ProbeRecords.h"
 
@@ -61,18 +62,21 @@ using ImageMap = std::map<std::string, std::string>;
 
 class TimedGpus;
 
-/// Runs the workload under the probe with \p Images in place, or traces it if there are none. Every
-/// launch is delayed by \p LaunchDelayNs. Holds the locks of \p Gpus during the run, so that two
-/// tunings do not disturb each other's times; null for no locks. If the run takes too long or is
+/// Runs the workload under the probe with \p Images in place, or traces it if there are none. Its
+/// time is stretched by \p Stretch. Holds the locks of \p Gpus during the run, so that two tunings
+/// do not disturb each other's times; null for no locks. If the run takes too long or is
 /// interrupted, all its processes are ended. A program that fails is a result. Fails if the program
 /// cannot be started or the probe's records cannot be read.
 llvm::Expected<RunRecord> runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
                                       const ImageMap &Images, CommandRunner &Runner,
-                                      uint64_t LaunchDelayNs = 0, TimedGpus *Gpus = nullptr);
+                                      const probe::TimeStretch &Stretch = {},
+                                      TimedGpus *Gpus = nullptr);
 
-/// The delay per launch, in ns, that makes the program of \p Run take visibly longer: by half of
-/// its time or by 0.3 s, whichever is more. Output that depends on time then changes.
-uint64_t revealingDelayNs(const RunRecord &Run);
+/// The stretch that makes the times of the program of \p Run visibly longer, so that output that
+/// depends on time changes. The launches together take a tenth of its time longer, and at least
+/// 0.3 s, for programs that are over at once. The waits take up to two fifths of all that; by
+/// the shares of the time (probe::LeastShare) they take less.
+probe::TimeStretch revealingStretch(const RunRecord &Run);
 
 /// Knows which parts of a program's output are comparable: the lines that were the same in every
 /// run of the default so far. If a line has moved between two of these runs, as lines of several

@@ -77,7 +77,7 @@ struct Recipe {
 static std::vector<Recipe> recipes() {
   const std::string Lib = machine().T.BinDir + "/../lib64";
   std::vector<Recipe> All;
-  for (const char *Name : {"basic", "captured", "cooperative", "cluster", "counters",
+  for (const char *Name : {"averages", "basic", "captured", "cooperative", "cluster", "counters",
                            "dynamic_smem", "endings", "exchanged", "forks", "graph", "no_gpu",
                            "occupancy", "pressed", "processes", "sharing", "streams"})
     All.push_back({Name, {std::string("@/") + Name + ".cu"}});
@@ -157,13 +157,14 @@ std::string Project::log() const {
   return llvm::sys::fs::exists(path("log")) ? valueOf(readFile(path("log"))) : "";
 }
 
-RunRecord carve::test::runProbed(Words Argv, const ImageMap &Images, uint64_t LaunchDelayNs) {
+RunRecord carve::test::runProbed(Words Argv, const ImageMap &Images,
+                                 const probe::TimeStretch &Stretch) {
   WorkloadSpec Spec;
   Spec.Argv = std::move(Argv);
   Spec.Dir = workDir();
   Spec.TimeoutS = 60;
   ProcessRunner Runner;
-  return valueOf(runWorkload(Spec, machine().Probe, Images, Runner, LaunchDelayNs));
+  return valueOf(runWorkload(Spec, machine().Probe, Images, Runner, Stretch));
 }
 
 std::map<std::string, uint64_t> carve::test::launchesByName(const ProbeRecord &Record) {

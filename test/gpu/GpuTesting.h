@@ -80,7 +80,8 @@ private:
 };
 
 /// Runs \p Argv under the probe. Fails the test if that is impossible.
-RunRecord runProbed(Words Argv, const ImageMap &Images = {}, uint64_t LaunchDelayNs = 0);
+RunRecord runProbed(Words Argv, const ImageMap &Images = {},
+                    const probe::TimeStretch &Stretch = {});
 
 /// Returns the launches by kernel, named as in the source without parameters: `scale`.
 std::map<std::string, uint64_t> launchesByName(const ProbeRecord &Record);

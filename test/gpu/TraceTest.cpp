@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <csignal>
+#include <cstdio>
 
 using namespace carve;
 using namespace carve::test;
@@ -164,12 +165,39 @@ TEST_F(TraceOf, hazards_areRecorded) {
   EXPECT_EQ(All.Hazards.count(HazardKind::Peer) + All.Hazards.count(HazardKind::Gpus), 0u);
 }
 
-TEST_F(TraceOf, delayedLaunches_changeNothingElse) {
-  RunRecord First = runProbed({program("basic")});
-  RunRecord Delayed = runProbed({program("basic")}, {}, revealingDelayNs(First));
-  EXPECT_EQ(Delayed.Output.Stdout, First.Output.Stdout);
-  EXPECT_EQ(launchesByName(Delayed.Probe), launchesByName(First.Probe));
-  EXPECT_GT(Delayed.WallS, First.WallS);
+TEST_F(TraceOf, stretchedRun_changesNothingElse) {
+  for (const char *Name : {"basic", "streams", "captured"}) {
+    SCOPED_TRACE(Name);
+    RunRecord First = runProbed({program(Name)});
+    RunRecord Stretched = runProbed({program(Name)}, {}, revealingStretch(First));
+    EXPECT_EQ(Stretched.Output.Stdout, First.Output.Stdout);
+    EXPECT_EQ(launchesByName(Stretched.Probe), launchesByName(First.Probe));
+    // Of a graph only the launch as a whole is held back, which is less.
+    if (Name == llvm::StringRef("basic")) {
+      EXPECT_GT(Stretched.WallS, First.WallS);
+    }
+  }
+}
+
+/// The GPU is busy all the time, so nothing that holds a launch back would show. In this program
+/// the probe tells of events first, by the least share.
+TEST_F(TraceOf, stretchedRun_makesAveragesOfAsynchronousLaunchesLonger) {
+  RunRecord First = runProbed({program("averages")});
+  RunRecord Stretched = runProbed({program("averages")}, {}, revealingStretch(First));
+  OutputReference Reference;
+  Reference.addDefault(First.Output);
+  Reference.addDefault(Stretched.Output);
+  EXPECT_EQ(Reference.unstableLines(), 2u) << First.Output.Stdout << Stretched.Output.Stdout;
+  auto Time = [](const RunRecord &Run, const char *Format) {
+    double Us = 0;
+    llvm::StringRef Text = Run.Output.Stdout;
+    llvm::StringRef Word = llvm::StringRef(Format).split(' ').first;
+    EXPECT_EQ(std::sscanf(Text.substr(Text.find(Word)).str().c_str(), Format, &Us), 1)
+        << Text.str();
+    return Us;
+  };
+  for (const char *Format : {"host %lf", "events %lf"})
+    EXPECT_GT(Time(Stretched, Format), Time(First, Format) * 1.04) << Format;
 }
 
 TEST_F(TraceOf, programWithoutGpu_leavesNoRecord) {

@@ -351,6 +351,25 @@ TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
   checkEmitted({App}, Report, Plain.Stdout);
 }
 
+/// What depends on time must not look like a result that a variant has changed.
+TEST_F(Tune, averageOfAsynchronousLaunches_isKnownToDependOnTime) {
+  Project P("averages");
+  const std::string Source = machine().Sources + "/apps/averages.cu", App = P.path("app");
+  P.compile({"-O2", Arch, "-o", P.path("plain"), Source});
+  CommandResult Plain = run({P.path("plain")});
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  P.compile(building(Source, App, {Arch}), "auto");
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  EXPECT_EQ(Report.tunedKernels(), 1u) << P.log();
+  EXPECT_EQ(Report.UnstableLines, 2u) << P.log();
+  auto Checksum = [](const CommandResult &Result) {
+    return llvm::StringRef(Result.Stdout).split("averages").second.str();
+  };
+  EXPECT_NE(Checksum(Plain), "");
+  EXPECT_EQ(Checksum(run({App})), Checksum(Plain));
+}
+
 /// The same samples lead to the same decision without the GPU.
 TEST_F(Tune, recordedSamples_giveTheSameDecision) {
   Project P("recorded");

@@ -67,6 +67,15 @@ enum class Role : uint32_t {
   EndsGraph = 1u << 27,
   /// The call adds a node of any kind to a graph.
   AddsNode = 1u << 28,
+  /// The call returns after work of one stream, or may be a copy that waits for it. If it is a
+  /// question whether the work is done, this holds for the answer that it is. Other streams may
+  /// still have work.
+  AwaitsStream = 1u << 29,
+  /// The call returns after the work of the context, or at least of the default stream and of the
+  /// streams that it waits for.
+  AwaitsDevice = 1u << 30,
+  /// The call tells how long the device took between two events.
+  TellsTime = 1u << 31,
 };
 
 /// A set of roles.

@@ -6,27 +6,11 @@
 #include "Probe/Process/ThreadGuards.h"
 #include "Probe/Trace/LoadedImages.h"
 
-#include <chrono>
-#include <thread>
-
 using namespace carve;
 using namespace carve::probe;
 
-/// Holds a launch back. Short delays spin: a sleep takes about 60 us or more, which would slow down
-/// a program with a million launches.
-static void holdBack(uint64_t DelayNs) {
-  using Clock = std::chrono::steady_clock;
-  auto End = Clock::now() + std::chrono::nanoseconds(DelayNs);
-  if (DelayNs > 200000)
-    std::this_thread::sleep_until(End);
-  while (Clock::now() < End) {
-  }
-}
-
 /// Does what every mode needs at the entry of a call.
 static void onEntry(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  if (rolesOf(Id).any(Role::StartsKernels))
-    return holdBack(P.LaunchDelayNs);
   if (const void **Image = imageParameter(Id, Call.functionParams)) {
     P.recordDevices();
     const void *New = onImageLoad(P.Images, P.File, *Image, Call.functionName);
@@ -106,8 +90,6 @@ static constexpr Roles KnownToAll =
 
 static bool enableCallbacks(TracedProcess &P) {
   Roles Wanted = Role::LoadsImage;
-  if (P.LaunchDelayNs > 0)
-    Wanted |= Role::StartsKernels;
   std::set<CUpti_CallbackId> Unknown, Events;
   for (const auto &Mode : P.Modes) {
     Wanted |= Mode->calls();

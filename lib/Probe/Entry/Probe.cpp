@@ -9,6 +9,7 @@
 #include "Probe/Entry/Callbacks.h"
 #include "Probe/Entry/ExitHooks.h"
 #include "Probe/Entry/Finisher.h"
+#include "Probe/Entry/StretchedRun.h"
 #include "Probe/Entry/TraceRun.h"
 #include "Probe/Entry/TracedProcess.h"
 #include "Probe/Process/ThreadGuards.h"
@@ -16,10 +17,12 @@
 #include "Probe/Trace/Activity.h"
 #include "Protocol/CaptureProtocol.h"
 #include "Protocol/Protocol.h"
+#include "Protocol/TimeStretch.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 using namespace carve;
 using namespace carve::probe;
@@ -33,6 +36,14 @@ struct WantedMode {
 } // namespace
 
 static constexpr WantedMode WantedModes[] = {
+    {StretchVariable,
+     [](TracedProcess &, const char *Text, std::unique_ptr<ProbeMode> &Mode) {
+       std::optional<TimeStretch> Wanted = TimeStretch::read(Text);
+       if (!Wanted)
+         return Failure("stretch-unreadable");
+       Mode = std::make_unique<StretchedRun>(*Wanted);
+       return Failure::none();
+     }},
     {PlanVariable,
      [](TracedProcess &P, const char *Path, std::unique_ptr<ProbeMode> &Mode) {
        return startPlannedRun(Path, P.Cupti, P.Driver, P.File, P.Submitted, Mode);
@@ -76,8 +87,6 @@ static bool allowActivity(const ProbeModes &Modes) {
 static Failure start(TracedProcess &P) {
   if (const char *Images = std::getenv(ImagesVariable); Images && !P.Images.read(Images))
     return Failure("images-unreadable");
-  if (const char *Delay = std::getenv(DelayVariable))
-    P.LaunchDelayNs = std::strtoull(Delay, nullptr, 10);
   if (Failure Why = P.Cupti.load(std::getenv(CuptiVariable)))
     return Why;
   P.Driver.load();

@@ -23,7 +23,6 @@ struct TracedProcess {
   Submissions Submitted;
   ProbeModes Modes;
   CUpti_SubscriberHandle Subscriber = nullptr;
-  uint64_t LaunchDelayNs = 0; ///< How long every launch is held back; 0 means not at all.
 
   void recordDevices() { File.append(Used.describe(Driver)); }
 };

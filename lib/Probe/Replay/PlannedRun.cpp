@@ -239,6 +239,9 @@ std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall 
   return Usable;
 }
 
+/// How many later launches are tried if a launch could not be replayed at that moment.
+static constexpr unsigned MaxAttempts = 3;
+
 bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                         uint64_t Index, CUcontext Context) {
   {
@@ -250,8 +253,10 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
   }
   ReplayTarget Target(Launch, Kernel, *State.Shape, Index);
   std::vector<size_t> Usable = usable(Kernel, Launch, State, Index);
+  unsigned Attempts = 0;
   {
     std::lock_guard<std::mutex> Guard(Lock);
+    Attempts = State.Attempts;
     State.Uncompared.clear();
     for (size_t V : Usable)
       if (!Kernel.mayRun(V, Launch))
@@ -260,13 +265,11 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
         Target.Variants.push_back(V);
   }
   Target.Timed = State.Kernel->Mode == TimingMode::Replay;
+  Target.MayWait = Attempts + 1 < MaxAttempts && Index + 1 < State.Shape->Launches;
   Target.HangMs = Wanted.HangMs;
   Target.Seed = Wanted.Seed + Index + std::hash<std::string>()(Kernel.Planned->Name);
   return finishReplay(State, Replaying->replay(Target, Context));
 }
-
-/// How many later launches are tried if a launch could not be replayed at that moment.
-static constexpr unsigned MaxAttempts = 3;
 
 bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   std::lock_guard<std::mutex> Guard(Lock);

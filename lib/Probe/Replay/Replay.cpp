@@ -1,5 +1,6 @@
 #include "Probe/Replay/Replay.h"
 
+#include <algorithm>
 #include <functional>
 
 using namespace carve;
@@ -98,8 +99,11 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
       return Why;
   if (Failure Why = Verified.learnDefault())
     return Why;
-  measureRestore();
-  Failure Why = Host.check();
+  Failure Why = measureSteps();
+  if (!Why)
+    Why = Host.check();
+  if (!Why && Target.MayWait && isUnlike())
+    return Failure::forNow("longer than other launches");
   if (!Why)
     Why = verifyAll(Out);
   if (!Why)
@@ -115,19 +119,55 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
   return Why;
 }
 
-/// Measures the time of one comparison of all memory, and of putting back once what the kernel
-/// writes.
-void Replay::measureRestore() {
+/// Measures the time of one comparison of all memory, of putting back once what the kernel writes,
+/// and of one run of the default.
+Failure Replay::measureSteps() {
+  // The host may have had something else to do, so what seems long is measured again.
+  constexpr unsigned MostRuns = 3;
   std::vector<Span> Spans;
   auto Step = Clock::now();
-  if (Memory.changed(Spans))
-    return;
+  if (Failure Why = Memory.changed(Spans))
+    return Why;
   CompareNs = passedNs(Step);
-  Step = Clock::now();
-  if (Memory.restore(Verified.dirty()))
-    return;
-  Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, DefaultVariant);
-  RestoreNs = passedNs(Step);
+  RestoreNs = RunNs = UINT64_MAX;
+  for (unsigned Run = 0; Run == 0 || (Run < MostRuns && isUnlike()); ++Run) {
+    Step = Clock::now();
+    if (Failure Why = Memory.restore(Verified.dirty()))
+      return Why;
+    Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, DefaultVariant);
+    RestoreNs = std::min(RestoreNs, passedNs(Step));
+    Step = Clock::now();
+    if (Runs.run(DefaultPlace, /*Timed=*/false) != CUDA_SUCCESS)
+      return Failure("default-refused");
+    RunNs = std::min(RunNs, passedNs(Step));
+  }
+  return Failure::none();
+}
+
+/// Whether this launch takes so much longer than the mean that it says little about the others: the
+/// first launch of a program may do the work of many.
+bool Replay::isUnlike() const {
+  constexpr double MostMeans = 4, OverheadNs = 1e6;
+  return double(RunNs) > MostMeans * double(Target.Shape.MeanNs) + OverheadNs;
+}
+
+/// Whether memory is put back between the runs of a round: the next variant must not start from
+/// what a measured variant leaves, nor from what a kernel leaves that works in place.
+bool Replay::restoresBetween() const {
+  return !Verified.idempotent() || !Target.Kernel.Planned->Measured.empty();
+}
+
+/// The time in ns of the fewest rounds that tell something about \p Variants, of which the default
+/// and the control are two, as long as each step takes what it took when it was measured.
+double Replay::roundsNs(size_t Variants) const {
+  if (!Target.Timed)
+    return 0;
+  double Restore = restoresBetween() ? double(RestoreNs) : 0;
+  // A warm time may need two restores and a run of the default before its own run.
+  double Each = double(RunNs) + Restore;
+  if (Target.Shape.hasWarmTimes())
+    Each += Verified.idempotent() ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
+  return Each * double(ReplaySchedule::leastRuns(Variants));
 }
 
 /// A measured variant computes something else, and is timed all the same.
@@ -137,10 +177,12 @@ bool Replay::mayBeTimed(size_t Variant, Verdict Output) const {
 }
 
 /// Verifies the variants in the order of their numbers, the more promising first. If that takes
-/// more than half of the time for this launch, the others are skipped, so that some can be timed.
+/// more than half of the time for this launch, or leaves too little to time what was verified, the
+/// others are skipped, so that some can be timed.
 Failure Replay::verifyAll(Result &Out) {
+  size_t Timed = 1; // The default is not in the list.
   for (size_t V : Target.Variants) {
-    if (V >= FirstPlace && leftNs() < Target.BudgetNs / 2) {
+    if (V >= FirstPlace && leftNs() < std::max(Target.BudgetNs / 2, roundsNs(Timed + 1))) {
       Out.Skipped.insert(V);
       continue;
     }
@@ -150,7 +192,9 @@ Failure Replay::verifyAll(Result &Out) {
     if (Failure Why = Verified.verify(V, Driver, Found))
       return Why;
     note(VerifiedVariant{place(), nameOf(V), Found.Output, Found.Detail});
-    if (!mayBeTimed(V, Found.Output))
+    if (mayBeTimed(V, Found.Output))
+      ++Timed;
+    else
       Out.Rejected.insert(V);
   }
   return Failure::none();
@@ -185,10 +229,8 @@ Failure Replay::timeRounds(const Result &Out) {
 }
 
 Failure Replay::timeRound(const std::vector<size_t> &Order) {
-  // The next variant must not start from what a measured variant leaves.
-  bool Restores = !Verified.idempotent() || !Target.Kernel.Planned->Measured.empty();
   for (size_t V : Order) {
-    if (Restores)
+    if (restoresBetween())
       if (Failure Why = Memory.restore(Verified.dirty()))
         return Why;
     if (Failure Why = Memory.flushL2())

@@ -47,13 +47,16 @@ public:
 private:
   Failure runSaved(Ranges &Of, Result &Out);
   Failure verifyAll(Result &Out);
+  bool isUnlike() const;
+  double roundsNs(size_t Variants) const;
   bool mayBeTimed(size_t Variant, Verdict Output) const;
   Failure timeRounds(const Result &Out);
   Failure timeRound(const std::vector<size_t> &Order);
   Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                     std::vector<ReplaySchedule::Times> &Times);
-  void measureRestore();
+  Failure measureSteps();
+  bool restoresBetween() const;
   void putBack();
   double leftNs() const;
   size_t hostLimit() const;
@@ -70,7 +73,7 @@ private:
   Verification Verified;
   HostGuard Host;
   std::chrono::steady_clock::time_point Begin;
-  uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0;
+  uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
 };
 
 } // namespace carve::probe

@@ -34,6 +34,7 @@ struct ReplayTarget {
   uint64_t Index = 0;           ///< The number of the launch in this process.
   std::vector<size_t> Variants; ///< The variants that may run, besides the default.
   bool Timed = true;            ///< If false, outputs are compared and nothing is timed.
+  bool MayWait = false;         ///< Whether a later launch of the shape may be replayed instead.
   double BudgetNs = 0;          ///< The elapsed time in ns that the replay may take.
   uint64_t HangMs = 10'000;
   uint64_t Seed = 1;

@@ -21,6 +21,12 @@ static constexpr double LeastWin = 0.99, SureWin = 0.97;
 /// If the control copy's median ratio is further from 1 than this, more rounds are needed.
 static constexpr double MostControlDistance = 0.01;
 
+size_t ReplaySchedule::leastRuns(size_t Variants) {
+  constexpr size_t WithinReach = 14, HeldOut = References + 2;
+  return Variants + (MinScreenRounds - 1) * std::min(Variants, WithinReach) +
+         MinConfirmRounds * HeldOut;
+}
+
 ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
                                const std::set<size_t> &Measured)
     : Measured(Measured), Random(Seed) {

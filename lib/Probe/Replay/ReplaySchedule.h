@@ -35,6 +35,10 @@ public:
   /// The limit if the held-out rounds do not show whether the best variant wins.
   static constexpr unsigned MaxUndecidedRounds = 36;
 
+  /// How many runs the fewest rounds that tell something take for \p Variants, the default and the
+  /// control among them: one of all, further ones of those within reach, and the held-out ones.
+  static size_t leastRuns(size_t Variants);
+
   /// The times of one variant in one round in ns. WarmNs is 0 if it is not measured.
   struct Times {
     double ColdNs = 0, WarmNs = 0;

@@ -32,12 +32,9 @@ double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Sh
   for (size_t V = 0; V < Kernel.Variants.size(); ++V)
     Variants += Kernel.mayRunIn(V, Shape.Shape);
   double Runs = 4 + Variants; // The runs of the default, and one run of each variant.
-  // One round of all, further ones of those within reach, and a round of the best. A warm time
-  // takes up to two more runs.
+  // A warm time takes up to two more runs.
   if (Timed)
-    Runs += (Shape.hasWarmTimes() ? 3 : 1) *
-            (Variants + (ReplaySchedule::MinScreenRounds - 1) * std::min(Variants, 14.0) +
-             ReplaySchedule::MinConfirmRounds * 4);
+    Runs += (Shape.hasWarmTimes() ? 3 : 1) * double(ReplaySchedule::leastRuns(size_t(Variants)));
   return Runs * (double(Shape.MeanNs) + RunOverheadNs);
 }
 
@@ -50,9 +47,11 @@ double ReplayBudget::grant(const PlannedKernel &Kernel, const PlannedShape &Shap
   return std::max(Least, WeightLeft > 0 ? LeftNs * Least / WeightLeft : LeftNs);
 }
 
+void ReplayBudget::tried(double Ns) { LeftNs = std::max(0.0, LeftNs - Ns); }
+
 void ReplayBudget::spent(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed,
                          double Ns) {
-  LeftNs = std::max(0.0, LeftNs - Ns);
+  tried(Ns);
   WeightLeft = std::max(0.0, WeightLeft - leastNs(Kernel, Shape, Timed));
 }
 
@@ -176,9 +175,11 @@ Replay::Result Replays::replay(ReplayTarget &Target, CUcontext Context) {
     return {Failure("budget"), {}};
   auto Begin = Clock::now();
   Replay::Result Result = replayGated(Target, Context);
-  if (!Result.StoodBack.isForNow())
-    Budget.spent(Kernel, Target.Shape, Target.Timed,
-                 double(std::chrono::nanoseconds(Clock::now() - Begin).count()));
+  double Ns = double(std::chrono::nanoseconds(Clock::now() - Begin).count());
+  if (Result.StoodBack.isForNow())
+    Budget.tried(Ns);
+  else
+    Budget.spent(Kernel, Target.Shape, Target.Timed, Ns);
   return Result;
 }
 

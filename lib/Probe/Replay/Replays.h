@@ -29,6 +29,8 @@ public:
   /// Returns the time in ns that the replay of a launch of \p Shape may take; 0 if the remaining
   /// time is too short even for its minimum of rounds.
   double grant(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) const;
+  /// Takes note of an attempt that took \p Ns, after which a later launch is tried.
+  void tried(double Ns);
   /// Takes note of a replay that took \p Ns or was given up.
   void spent(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed, double Ns);
 

@@ -83,7 +83,7 @@ llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
     Result.Failure = "the timing run took too long";
   else if (!Run.Probe.Unswapped.empty())
     Result.Failure = "an image could not be replaced: " + Run.Probe.Unswapped.begin()->second;
-  else if (Check && Run.succeeded() && Run.Probe.InRun.Rotated.empty())
+  else if (Check && Limits.OutputWaits && Run.succeeded() && Run.Probe.InRun.Rotated.empty())
     Check->keep(Run.Output);
   else if (Check) {
     auto Difference = Check->difference(Run.Output);

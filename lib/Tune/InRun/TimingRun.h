@@ -26,6 +26,10 @@ struct PlanExclusions {
 struct TimingRunLimits {
   unsigned MostReruns = 5;
   unsigned FaultsOfAKernel = 3; ///< A kernel with so many faults is left out of further runs.
+  /// Whether the output of a run without rotated kernels is kept (OutputCheck::keep()) and not
+  /// compared at once. Then the caller asks OutputCheck::differenceOfKept() before it uses the
+  /// times.
+  bool OutputWaits = false;
   /// Why the tuning may make no other run after \p Runs runs, or nothing if it may. It checks the
   /// limits of the whole tuning.
   std::function<std::optional<std::string>(unsigned Runs)> WhyNoMore = [](unsigned) {
@@ -55,9 +59,8 @@ using PlannedRunFunction = llvm::function_ref<llvm::Expected<RunRecord>(const st
 /// again without that variant. It is made again without the whole kernel if the kernel's default or
 /// control ended it, or several of its variants did. If the last rerun fails, too, or no other run
 /// is allowed, the result has a Failure; that is not an error. \p Check compares the output; it is
-/// null for recorded samples, which have no output. It only keeps the output of a run without
-/// rotated kernels, because all results that the program used are the default's. Fails if tuning
-/// cannot go on: it was interrupted, or the program cannot be started.
+/// null for recorded samples, which have no output. Fails if tuning cannot go on: it was
+/// interrupted, or the program cannot be started.
 llvm::Expected<TimingRunResult> timeInRun(PlanFunction Plan, PlannedRunFunction Run,
                                           OutputCheck *Check, ProgressDisplay &Progress,
                                           const TimingRunLimits &Limits = {});

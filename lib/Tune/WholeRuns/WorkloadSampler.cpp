@@ -72,8 +72,7 @@ llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
   ProbeSetup Setup = Probe;
   if (Scope == TuningScope::Kernel)
     Setup.Plan = printDispatchPlan(Job, Built, A);
-  llvm::Expected<RunRecord> Run =
-      runWorkload(Spec, Setup, *Images, Runner, /*LaunchDelayNs=*/0, Gpus);
+  llvm::Expected<RunRecord> Run = runWorkload(Spec, Setup, *Images, Runner, /*Stretch=*/{}, Gpus);
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)

@@ -203,7 +203,8 @@ TEST_F(HardwareCountersTest, interruptedRun_endsWithError) {
 }
 
 TEST_F(HardwareCountersTest, outputKnownToCaller_savesTheRunThatLearnsIt) {
-  OutputCheck Check([](uint64_t) -> llvm::Expected<RunRecord> { return RunRecord(); });
+  OutputCheck Check(
+      [](const probe::TimeStretch &) -> llvm::Expected<RunRecord> { return RunRecord(); });
   ProgramOutput Default;
   Default.Stdout = "sum 1\n";
   Check.reference().addDefault(Default);

@@ -426,7 +426,8 @@ TEST(ProbeProcess, probeThatCannotWork_givesAReason) {
   } Cases[] = {{"STUB_CUPTI_SUBSCRIBE=39", "profiler-present"},
                {"STUB_CUPTI_SUBSCRIBE=999", "cupti-subscribe 999"},
                {"STUB_CUPTI_VERSION=18", "cupti-too-old 18"},
-               {"CARVE_PROBE_IMAGES=/dev/null/nonexistent", "images-unreadable"}};
+               {"CARVE_PROBE_IMAGES=/dev/null/nonexistent", "images-unreadable"},
+               {"CARVE_PROBE_STRETCH=30", "stretch-unreadable"}};
   for (const Case &C : Cases) {
     ProbeRun Run;
     Run.setEnvironment(C.Entry);

@@ -2,7 +2,9 @@
 #include "unit/Probe/StandInRun.h"
 
 #include "Protocol/Protocol.h"
+#include "Protocol/TimeStretch.h"
 
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -63,7 +65,46 @@ TEST_P(StandIn, rotatedProgram_doesTheSame) {
   EXPECT_TRUE(Run.Timed.of("fault").empty());
 }
 
+/// Runs \p Scenario without the probe and then with its time stretched by \p Stretch.
+static std::pair<CommandResult, CommandResult>
+runStretched(const std::string &Scenario, const TimeStretch &Stretch, Records &File) {
+  ProbeRun Without, With;
+  Without.setEnvironment("CUDA_INJECTION64_PATH");
+  With.setEnvironment(StretchVariable + ("=" + Stretch.text()));
+  CommandResult Plain = Without.run(CARVE_TEST_STANDIN_PROGRAM, {Scenario});
+  CommandResult Stretched = With.run(CARVE_TEST_STANDIN_PROGRAM, {Scenario});
+  File = With.onlyFile();
+  return {Plain, Stretched};
+}
+
+TEST_P(StandIn, stretchedProgram_doesTheSame) {
+  Records File;
+  auto [Plain, Stretched] = runStretched(GetParam(), {20'000, 200'000'000}, File);
+  expectSame(Stretched, Plain);
+  EXPECT_TRUE(File.whole());
+  EXPECT_TRUE(File.of("aside").empty());
+  EXPECT_FALSE(File.of("kernel").empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, StandIn, testing::ValuesIn(Scenarios), nameOf);
+
+/// The program itself says how long the device and it took, and what it is told twice of the time
+/// between two events.
+TEST(StandInStretch, asynchronousLaunches_takeLongerByTheShare) {
+  Records File;
+  auto [Plain, Stretched] = runStretched("asynchronous", {0, 10'000'000'000}, File);
+  EXPECT_EQ(Stretched.Stdout, Plain.Stdout);
+  long long DeviceNs = 0, HostNs = 0;
+  double EventsMs = 0, AgainMs = 0;
+  const char *Format = "device %lld host %lld events %lf %lf";
+  ASSERT_EQ(std::sscanf(Plain.Stderr.c_str(), Format, &DeviceNs, &HostNs, &EventsMs, &AgainMs), 4);
+  EXPECT_EQ(EventsMs, AgainMs);
+  ASSERT_EQ(std::sscanf(Stretched.Stderr.c_str(), Format, &DeviceNs, &HostNs, &EventsMs, &AgainMs),
+            4);
+  EXPECT_GE(double(HostNs), double(DeviceNs) * (1 + LeastShare));
+  EXPECT_NEAR(AgainMs / EventsMs,
+              (1 + LeastShare + 0.618 * (MostShare - LeastShare)) / (1 + LeastShare), 1e-4);
+}
 
 TEST(StandInRotation, cycle_runsEveryVariant) {
   StandInRun Run("in-place");

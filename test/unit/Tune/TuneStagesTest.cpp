@@ -71,7 +71,7 @@ TEST_F(TuneStagesTest, trace_timingInside_takesOneRun) {
   TuneState State(Request, Runner);
   EXPECT_EQ(valueOf(traceProgram(State)).Kernels.size(), 2u);
   ASSERT_EQ(Runner.Runs.size(), 1u);
-  EXPECT_FALSE(Runner.Runs[0].Env.count(probe::DelayVariable));
+  EXPECT_FALSE(Runner.Runs[0].Env.count(probe::StretchVariable));
   EXPECT_EQ(State.Runs, 1u);
 }
 
@@ -83,7 +83,7 @@ TEST_F(TuneStagesTest, trace_onlyWholeRuns_takesTwoRuns) {
     TuneState State(Request, Runner);
     valueOf(traceProgram(State));
     ASSERT_EQ(Runner.Runs.size(), 2u);
-    EXPECT_TRUE(Runner.Runs[1].Env.count(probe::DelayVariable));
+    EXPECT_TRUE(Runner.Runs[1].Env.count(probe::StretchVariable));
     EXPECT_FALSE(State.timesInside());
   }
 }
@@ -143,9 +143,9 @@ TEST_F(TuneStagesTest, outputOfReplays_differs_isCheckedAfterTheConfirmation) {
   EXPECT_EQ(Runner.Runs.size(), 2u);
   SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
   ASSERT_EQ(Runner.Runs.size(), 2 + 6 + 5u);
-  EXPECT_TRUE(Runner.Runs[8].Env.count(probe::DelayVariable));
+  EXPECT_TRUE(Runner.Runs[8].Env.count(probe::StretchVariable));
   EXPECT_FALSE(Runner.Runs[8].Env.count(probe::PlanVariable));
-  EXPECT_FALSE(Runner.Runs[9].Env.count(probe::DelayVariable));
+  EXPECT_FALSE(Runner.Runs[9].Env.count(probe::StretchVariable));
   // Nothing was rotated, so the replay itself is in doubt.
   EXPECT_EQ(O.Subjects[0].Chosen, 0u);
   EXPECT_NE(O.Subjects[0].Reason.find("'sum 2' instead of 'sum 1'"), std::string::npos)

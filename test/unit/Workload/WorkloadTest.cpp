@@ -137,7 +137,7 @@ TEST(Workload, run_underTheProbe_hasOutputAndFiles) {
   EXPECT_EQ(Asked.Env[probe::CuptiVariable], "/cupti.so");
   EXPECT_EQ(Asked.Env["CARVE_RUN"], "none");
   EXPECT_FALSE(Asked.Env.count(probe::ImagesVariable));
-  EXPECT_FALSE(Asked.Env.count(probe::DelayVariable));
+  EXPECT_FALSE(Asked.Env.count(probe::StretchVariable));
   EXPECT_FALSE(Run.succeeded());
   EXPECT_EQ(Run.Probe.totalNs(), 5u);
   EXPECT_EQ(Run.Output.Stdout, "sum 1\n");
@@ -149,7 +149,7 @@ TEST(Workload, run_underTheProbe_hasOutputAndFiles) {
   EXPECT_FALSE(llvm::sys::fs::exists(Asked.Env[probe::DirVariable]));
 }
 
-TEST(Workload, imagesAndDelay_reachTheProbe) {
+TEST(Workload, imagesAndStretch_reachTheProbe) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-workload"));
   ASSERT_EQ(messageOf(writeFileAtomically(Dir.path() + "/0.cubin", "image")), "");
   ProbedProgram Runner;
@@ -157,9 +157,9 @@ TEST(Workload, imagesAndDelay_reachTheProbe) {
   WorkloadSpec Spec;
   Spec.Argv = {"app"};
   Spec.StdinPath = "in.txt";
-  valueOf(runWorkload(Spec, {"p", ""}, {{"c1", Dir.path() + "/0.cubin"}}, Runner, 1500));
+  valueOf(runWorkload(Spec, {"p", ""}, {{"c1", Dir.path() + "/0.cubin"}}, Runner, {1500, 70}));
   EXPECT_EQ(Runner.Runs[0].Images["c1"], "image");
-  EXPECT_EQ(Runner.Runs[0].Env[probe::DelayVariable], "1500");
+  EXPECT_EQ(Runner.Runs[0].Env[probe::StretchVariable], "1500 70");
   EXPECT_FALSE(Runner.Runs[0].Env.count(probe::CuptiVariable));
   EXPECT_EQ(Runner.Runs[0].Asked.StdinPath, "in.txt");
 }
@@ -344,14 +344,24 @@ TEST_F(WorkloadProcessesTest, records_programChangesDirectory_areFound) {
   EXPECT_EQ(Run.Probe.Processes, 1u) << Run.Stderr;
 }
 
-TEST(Workload, revealingDelay_makesTheProgramVisiblyLonger) {
+TEST(Workload, revealingStretch_makesTheProgramVisiblyLonger) {
   RunRecord Run;
-  Run.WallS = 2;
-  EXPECT_EQ(revealingDelayNs(Run), 1000000000u);
+  Run.WallS = 10;
+  EXPECT_EQ(revealingStretch(Run), (probe::TimeStretch{1000000000, 4400000000}));
   Run.Probe.Kernels = {launches("k", 32, 1000)}; // It has ten launches.
-  EXPECT_EQ(revealingDelayNs(Run), 100000000u);
-  Run.WallS = 0.01;
-  EXPECT_EQ(revealingDelayNs(Run), 30000000u);
+  EXPECT_EQ(revealingStretch(Run), (probe::TimeStretch{100000000, 4400000000}));
+  Run.WallS = 0.2;
+  EXPECT_EQ(revealingStretch(Run), (probe::TimeStretch{30000000, 200000000}));
+}
+
+/// What holds back launches, and the waits for streams and for the device on top of each other.
+TEST(Workload, revealingStretch_isNotUsedUpByTheShares) {
+  RunRecord Run;
+  Run.WallS = 100;
+  double LaunchesS = double(revealingStretch(Run).LaunchNs) / 1e9;
+  double Longest = (Run.WallS + LaunchesS) * (1 + probe::MostShare) * (1 + probe::MostShare);
+  EXPECT_LT(Longest, Run.WallS * 1.5);
+  EXPECT_GT(double(revealingStretch(Run).WaitsNs) / 1e9, Longest - Run.WallS - LaunchesS);
 }
 
 TEST(Workload, findCupti_besideNvcc_isFound) {

@@ -60,6 +60,16 @@ TEST(ReplayRun, firstAndMiddleLaunch_areVerifiedAndTimed) {
     EXPECT_GE(Numbers.size(), Place.ends_with("confirm") ? 5u : 3u) << Place;
 }
 
+TEST(ReplayRun, launchThatIsUnlikeTheOthers_isNotReplayed) {
+  StandInRun Run("long-start");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+  std::set<std::string> Timed;
+  for (const Fields &Line : Run.Timed.of("timed"))
+    Timed.insert(Line.at(5));
+  EXPECT_EQ(Timed, (std::set<std::string>{"1", "20"}));
+}
+
 TEST(ReplayRun, replays_areNotLaunchesOfTheProgram) {
   for (const char *Scenario : {"in-place", "deterministic", "atomics"}) {
     StandInRun Run(Scenario);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <numeric>
 #include <set>
 
 using namespace carve::probe;
@@ -92,6 +93,28 @@ TEST(ReplaySchedule, screening_leavesTimeForTheHeldOutRounds) {
   EXPECT_GE(Confirmed, ReplaySchedule::MinConfirmRounds);
   EXPECT_LT(Confirmed, ReplaySchedule::MaxConfirmRounds);
   EXPECT_TRUE(S.complete());
+}
+
+TEST(ReplaySchedule, leastRuns_decideIfFewAreWithinReach) {
+  for (size_t Variants : {3, 4, 14, 40, 200}) {
+    std::vector<size_t> All(Variants);
+    std::iota(All.begin(), All.end(), 0);
+    std::map<size_t, double> Ns;
+    for (size_t V : All)
+      Ns[V] = V < 2 ? 100 : 80 + double(V);
+    size_t Runs = 0, Least = ReplaySchedule::leastRuns(Variants);
+    ReplaySchedule S(All, 1);
+    while (S.phase() != Phase::Done) {
+      std::vector<size_t> Order = S.order();
+      std::vector<ReplaySchedule::Times> Times;
+      for (size_t V : Order)
+        Times.push_back({Ns[V], 0});
+      Runs += Order.size();
+      // Each run takes as long as any other, and there is time for the least number.
+      S.finish(Times, double(Order.size()), Runs < Least ? double(Least - Runs) : 0);
+    }
+    EXPECT_TRUE(S.complete()) << Variants;
+  }
 }
 
 TEST(ReplaySchedule, noTime_decidesNothing) {

@@ -5,11 +5,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 using namespace carve::standin;
 
 static std::atomic<CUdeviceptr> StrayTarget{0};
+
+/// No element of the scenarios is infinite.
+static std::atomic<float> LongStart{std::numeric_limits<float>::infinity()};
+
+void carve::standin::setLongStart(float First) { LongStart = First; }
 
 void carve::standin::setStrayTarget(CUdeviceptr Target) { StrayTarget = Target; }
 
@@ -35,6 +41,8 @@ static CUresult scale(const KernelCall &Call) {
 static CUresult step(const KernelCall &Call) {
   auto *Data = pointer<float>(Call, 0);
   auto Count = Call.argument<unsigned>(1);
+  if (Data[0] == LongStart)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   for (unsigned I = 0; I < Count; ++I)
     Data[I] = Data[I] * 0.75f + float(I % 7) * 0.125f;
   return CUDA_SUCCESS;

@@ -21,6 +21,9 @@ inline constexpr unsigned KnownCount = 4096;
 ///   known         it takes its count for KnownCount, as code that is compiled for that value
 void registerProgramKernels(const std::string &Bad);
 
+/// While the first element of what `step` changes is \p First, `step` takes 20 ms longer.
+void setLongStart(float First);
+
 /// The place to which a clone that writes astray writes.
 void setStrayTarget(CUdeviceptr Target);
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -63,6 +64,18 @@ static void inPlace(Kernels &K) {
     step(K.Step, nullptr, Data);
   Data.print("data");
   Other.print("other");
+}
+
+/// The first launch takes longer than all others together.
+static void longStart(Kernels &K) {
+  Buffer Data(Count, 1);
+  unsigned First = Data.words().front();
+  float Start = 0;
+  std::memcpy(&Start, &First, sizeof Start);
+  setLongStart(Start);
+  for (int L = 0; L < Launches; ++L)
+    step(K.Step, nullptr, Data);
+  Data.print("data");
 }
 
 /// Sums in different orders agree except for their last digits.
@@ -374,11 +387,45 @@ static void forks(Kernels &K) {
   Data.print("data");
 }
 
+/// The program launches and waits once. It says on stderr how long the device took, how long it
+/// took itself, and twice how long the device took between two events.
+static void asynchronous(Kernels &K) {
+  using Clock = std::chrono::steady_clock;
+  Buffer Data(Count, 1);
+  CUevent First = nullptr, Last = nullptr;
+  CHECK(cuEventCreate(&First, CU_EVENT_DEFAULT));
+  CHECK(cuEventCreate(&Last, CU_EVENT_DEFAULT));
+  Clock::time_point Begin = Clock::now(), Done;
+  CHECK(cuEventRecord(First, nullptr));
+  for (int L = 0; L < Launches; ++L)
+    step(K.Step, nullptr, Data);
+  CHECK(cuEventRecord(Last, nullptr));
+  auto Work = [](void *Into) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    *static_cast<Clock::time_point *>(Into) = Clock::now();
+  };
+  CHECK(cuLaunchHostFunc(nullptr, Work, &Done));
+  CHECK(cuCtxSynchronize());
+  Clock::time_point End = Clock::now();
+  float Ms = 0, Again = 0;
+  CHECK(cuEventElapsedTime(&Ms, First, Last));
+  CHECK(cuEventElapsedTime(&Again, First, Last));
+  auto Ns = [&](Clock::time_point Until) {
+    return static_cast<long long>(std::chrono::nanoseconds(Until - Begin).count());
+  };
+  std::fprintf(stderr, "device %lld host %lld events %.9g %.9g\n", Ns(Done), Ns(End), double(Ms),
+               double(Again));
+  CHECK(cuEventDestroy(First));
+  CHECK(cuEventDestroy(Last));
+  Data.print("data");
+}
+
 const std::vector<Scenario> &carve::standin::scenarios() {
   static const std::vector<Scenario> All = {
       {"deterministic", deterministic},
       {"repeated", repeated},
       {"in-place", inPlace},
+      {"long-start", longStart},
       {"atomics", atomics},
       {"permutation", permutation},
       {"streams", streams},
@@ -391,6 +438,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"host-hidden", hostHidden},
       {"variables", variables},
       {"other-variables", otherVariables},
+      {"asynchronous", asynchronous},
       {"mapped", mapped},
       {"thread-stream", threadStream},
       {"early-exit", earlyExit},

@@ -49,13 +49,13 @@ protected:
   bool NothingLeft = false;
   std::vector<std::string> Plans, Defaults;
   RecordedProgress Progress;
-  OutputCheck Check{[this](uint64_t DelayNs) -> llvm::Expected<RunRecord> {
-    Defaults.push_back(std::to_string(DelayNs));
+  OutputCheck Check{[this](const probe::TimeStretch &Stretch) -> llvm::Expected<RunRecord> {
+    Defaults.push_back(Stretch.text());
     RunRecord Run = DefaultEnd;
-    Run.Output.Stdout = DelayNs ? SlowedOutput : "sum 1\n";
+    Run.Output.Stdout = Stretch.any() ? StretchedOutput : "sum 1\n";
     return Run;
   }};
-  std::string SlowedOutput = "sum 1\n";
+  std::string StretchedOutput = "sum 1\n";
   RunRecord DefaultEnd; ///< How every run of the default ends.
 };
 
@@ -146,10 +146,10 @@ TEST_F(TimingRunTest, plan_empty_nothingRuns) {
 
 TEST_F(TimingRunTest, output_differsAndDefaultIsStable_isADifference) {
   Twist = rotating("sum 2\n");
-  Check.revealTimeBy(7);
+  Check.stretchTimeBy({7, 8});
   TimingRunResult R = time();
   EXPECT_EQ(R.Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
-  EXPECT_EQ(Defaults, (std::vector<std::string>{"7", "0", "0", "0", "0"}));
+  EXPECT_EQ(Defaults, (std::vector<std::string>{"7 8", "0 0", "0 0", "0 0", "0 0"}));
   EXPECT_EQ(Check.runs(), 5u);
   EXPECT_EQ(R.Record.Replays.size(), 1u) << "replayed kernels keep their verdicts";
   // The default runs that were made already are not made again.
@@ -159,16 +159,30 @@ TEST_F(TimingRunTest, output_differsAndDefaultIsStable_isADifference) {
 
 TEST_F(TimingRunTest, output_dependsOnTime_isNoDifference) {
   Twist = rotating("sum 3\n");
-  SlowedOutput = "sum 9\n";
-  Check.revealTimeBy(7);
+  StretchedOutput = "sum 9\n";
+  Check.stretchTimeBy({7, 8});
   EXPECT_FALSE(time().Difference);
-  EXPECT_EQ(Defaults, std::vector<std::string>{"7"});
+  EXPECT_EQ(Defaults, std::vector<std::string>{"7 8"});
 }
 
-TEST_F(TimingRunTest, output_nothingRotated_isComparedWhenAsked) {
+TEST_F(TimingRunTest, output_mayNotWait_isComparedAtOnce) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
-  Check.revealTimeBy(7);
-  EXPECT_FALSE(time().Difference);
+  EXPECT_EQ(time().Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
+}
+
+TEST_F(TimingRunTest, output_ofRotatedVariants_neverWaits) {
+  Twist = rotating("sum 2\n");
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  EXPECT_EQ(time(Limits).Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
+}
+
+TEST_F(TimingRunTest, output_nothingRotatedAndMayWait_isComparedWhenAsked) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  Check.stretchTimeBy({7, 8});
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  EXPECT_FALSE(time(Limits).Difference);
   EXPECT_TRUE(Defaults.empty()) << "no result of a variant was used, so no run is made for it now";
   EXPECT_EQ(valueOf(Check.differenceOfKept()),
             "line 1 of the output is 'sum 2' instead of 'sum 1'");
@@ -178,7 +192,9 @@ TEST_F(TimingRunTest, output_nothingRotated_isComparedWhenAsked) {
 
 TEST_F(TimingRunTest, output_nothingRotated_laterRunsShowThatItChanges) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
-  time();
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  EXPECT_FALSE(time(Limits).Difference);
   Check.reference().addDefault(printing("sum 3\n"));
   EXPECT_EQ(valueOf(Check.differenceOfKept()), std::nullopt);
   EXPECT_EQ(Check.runs(), 0u);
@@ -220,9 +236,9 @@ TEST_F(TimingRunTest, signal_duringDefaultRuns_endsTheTuning) {
 
 TEST_F(TimingRunTest, difference_defaultFails_remains) {
   Twist = rotating("sum 3\n");
-  SlowedOutput = "sum 9\n";
+  StretchedOutput = "sum 9\n";
   DefaultEnd.Output.ExitStatus = 139;
-  Check.revealTimeBy(7);
+  Check.stretchTimeBy({7, 8});
   EXPECT_TRUE(time().Difference);
   EXPECT_EQ(Check.runs(), 1u);
 }

@@ -42,8 +42,9 @@ protected:
   WorkloadSpec Spec;
   ProbeSetup Probe{"probe.so", ""};
   ProbedProgram Runner;
-  OutputCheck Check{
-      [this](uint64_t DelayNs) { return runWorkload(Spec, Probe, {}, Runner, DelayNs, nullptr); }};
+  OutputCheck Check{[this](const probe::TimeStretch &Stretch) {
+    return runWorkload(Spec, Probe, {}, Runner, Stretch, nullptr);
+  }};
   TempDir Images;
   std::string SwappedOutput = "sum 1\n", Extra;
   int SwappedStatus = 0, Interrupted = 0;
