@@ -2,6 +2,7 @@
 
 #include "Tune/TuneSelection.h"
 
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/Selection/SelectionRuns.h"
 #include "Tune/WholeRuns/WorkloadSampler.h"
 
@@ -101,14 +102,6 @@ static void excludeUnpromising(const TuneState &State, const InRunTuning *InRun,
     for (size_t I = Most; I < Order.size(); ++I)
       S.Excluded.try_emplace(Order[I].second, "there was no time left for a whole run with it");
   }
-}
-
-/// The GPU time of \p T in the traced run, in ns.
-static double tracedNs(const TracedKernel &T) {
-  double Ns = 0;
-  for (const KernelLaunches &L : T.Shapes)
-    Ns += double(L.TotalNs);
-  return Ns;
 }
 
 /// The GPU time of the whole program in the traced run, in ns.

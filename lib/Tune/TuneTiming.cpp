@@ -7,6 +7,7 @@
 #include "Tune/InRun/ProbePlan.h"
 #include "Tune/InRun/RoundBudget.h"
 #include "Tune/InRun/SharedTiming.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/TuneGpus.h"
 #include "Tune/WholeRuns/JobImages.h"
 
@@ -180,6 +181,10 @@ llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Ea
     llvm::Expected<TimingRunResult> Run = timeRecorded();
     if (!Run)
       return Run.takeError();
+    for (size_t K = 0; K < Choices.size(); ++K)
+      if (std::vector<TimedShape> Timed = shapesTimedIn(Run->Record, Job.Kernels[K].Traced);
+          !Timed.empty())
+        Choices[K].Shapes = std::move(Timed);
     Parts.push_back(std::move(*Run));
   } else {
     llvm::Expected<std::vector<TimingRunResult>> Runs = time();

@@ -326,6 +326,31 @@ TEST_F(Tune, gridsThatWantOtherCaps_getCodesOfTheirOwn) {
   }
 }
 
+/// Each of the 200 launches has a grid of its own, so a few are replayed and stand for all. None of
+/// these grids gets code of its own.
+TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
+  Project P("shrinking");
+  const std::string Source = machine().Sources + "/apps/shrinking.cu", App = P.path("app");
+  P.compile(building(Source, App, {Arch}));
+  CommandResult Plain = run({App});
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  CommandResult Tuned = P.carve({"tune", "--", App});
+  ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+  const KernelReport &K = Report.Kernels.front();
+  EXPECT_EQ(K.Launches, 200u);
+  EXPECT_EQ(K.InRun.Mode, "replay") << K.InRun.Reason;
+  EXPECT_EQ(K.InRun.Verified, "bitwise");
+  EXPECT_NE(K.InRun.Reason.find(" of 200 launch shapes, which stand for all"), std::string::npos)
+      << K.InRun.Reason;
+  for (const EntryHold &E : K.Entries)
+    EXPECT_FALSE(llvm::StringRef(E.When).contains("grid ")) << E.When;
+  P.compile(building(Source, App, {Arch}));
+  checkEmitted({App}, Report, Plain.Stdout);
+}
+
 /// What depends on time must not look like a result that a variant has changed.
 TEST_F(Tune, averageOfAsynchronousLaunches_isKnownToDependOnTime) {
   Project P("averages");

@@ -4,6 +4,7 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/TuneTiming.h"
 #include "Tune/TuneTrace.h"
 #include "Tune/WholeRuns/JobImages.h"
@@ -70,7 +71,7 @@ void ModifiedPipeline::choose() {
     if (!Wanted.empty() && !Wanted.count(Name))
       continue;
     if (C.Mode == TimingMode::Replay)
-      C.Shapes.resize(1); // Keep the shape that takes most of the time.
+      C.Shapes = {launchedShapes(Job.Kernels[K].Traced).front()}; // It takes most of the time.
     else
       Result[Name] = untimed(K, Made[K].Reason.empty() ? "it cannot be replayed: " + C.Reason : "");
   }

@@ -3,12 +3,14 @@
 
 #include "Tune/InRun/ComposedVariants.h"
 
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/Job/GuardHolds.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace carve;
 
@@ -16,9 +18,12 @@ using Dimensions = std::array<uint32_t, 3>;
 
 namespace {
 
-/// The launches with one block and grid, which a guard can tell from all others.
+/// The launches with one block and grid, which a guard can tell from all others. Without a grid,
+/// the launches of a block whose shapes have representatives or are some: they were not timed grid
+/// by grid, so no guard is to name one of their grids.
 struct LaunchClass {
-  Dimensions Block, Grid;
+  Dimensions Block;
+  std::optional<Dimensions> Grid;
   std::vector<size_t> Shapes; ///< Their shapes that were timed, by number.
   double TotalNs = 0;         ///< The default's time of these shapes.
 };
@@ -61,6 +66,7 @@ public:
 private:
   bool isRejected(size_t Variant) const;
   std::optional<RatioInterval> ratioOf(size_t Variant, size_t Shape) const;
+  LaunchClass &classOf(const Dimensions &Block, std::optional<Dimensions> Grid);
   void findClasses();
   void findBest();
   double expectedNs(size_t Variant, size_t Shape) const;
@@ -98,19 +104,29 @@ std::optional<RatioInterval> Composer::ratioOf(size_t Variant, size_t Shape) con
   return Ratios[Variant];
 }
 
+/// The class of launches with \p Block and \p Grid, which may be new.
+LaunchClass &Composer::classOf(const Dimensions &Block, std::optional<Dimensions> Grid) {
+  auto Own = llvm::find_if(
+      Classes, [&](const LaunchClass &C) { return C.Block == Block && C.Grid == Grid; });
+  return Own == Classes.end() ? Classes.emplace_back(LaunchClass{Block, Grid, {}, 0}) : *Own;
+}
+
 void Composer::findClasses() {
+  std::set<std::pair<Dimensions, Dimensions>> Alone; // Blocks and grids of shapes in no group.
+  for (size_t S = 0; S < Kernel.Shapes.size(); ++S)
+    if (!Outcome.Shapes[S].InGroup && ratioOf(DefaultPlace, S))
+      Alone.insert({Kernel.Shapes[S].Shape.Block, Kernel.Shapes[S].Shape.Grid});
   for (size_t S = 0; S < Kernel.Shapes.size(); ++S) {
     TotalNs += Outcome.Shapes[S].TotalNs;
     const LaunchShape &Shape = Kernel.Shapes[S].Shape;
     if (!ratioOf(DefaultPlace, S) || Shape.Grid[0] == 0) // That is of launches of many shapes.
       continue;
-    auto Own = llvm::find_if(Classes, [&](const LaunchClass &C) {
-      return C.Block == Shape.Block && C.Grid == Shape.Grid;
-    });
-    if (Own == Classes.end())
-      Own = Classes.insert(Own, {Shape.Block, Shape.Grid, {}, 0});
-    Own->Shapes.push_back(S);
-    Own->TotalNs += Outcome.Shapes[S].TotalNs;
+    // A guard does not tell dynamic shared memory apart, so such a shape may be in no group and
+    // another one with its block and grid in one.
+    bool HasGrid = Alone.count({Shape.Block, Shape.Grid}) > 0;
+    LaunchClass &Own = classOf(Shape.Block, HasGrid ? std::optional(Shape.Grid) : std::nullopt);
+    Own.Shapes.push_back(S);
+    Own.TotalNs += Outcome.Shapes[S].TotalNs;
   }
   llvm::stable_sort(
       Classes, [](const LaunchClass &A, const LaunchClass &B) { return A.TotalNs > B.TotalNs; });
@@ -187,7 +203,8 @@ std::vector<ClassGuard> Composer::guards() const {
     if (llvm::none_of(All, [&](const ClassGuard &G) { return G.Block == C.Block; }))
       All.push_back({C.Block, std::nullopt});
   for (const LaunchClass &C : Classes)
-    All.push_back({C.Block, C.Grid});
+    if (C.Grid)
+      All.push_back({C.Block, C.Grid});
   return All;
 }
 
@@ -197,7 +214,7 @@ std::vector<size_t> Composer::shapesOf(const ClassGuard &Guard,
   std::vector<size_t> Shapes;
   for (const LaunchClass &C : Classes) {
     auto Holds = [&](const ClassGuard &G) {
-      return G.Block == C.Block && (!G.Grid || *G.Grid == C.Grid);
+      return G.Block == C.Block && (!G.Grid || G.Grid == C.Grid);
     };
     if (Holds(Guard) && llvm::none_of(Before, Holds))
       llvm::append_range(Shapes, C.Shapes);
@@ -279,12 +296,10 @@ CodeChoice Composer::bestChoice(llvm::ArrayRef<ClassGuard> All, size_t Count) co
 }
 
 Composition Composer::compose() {
-  // A timing run times no more shapes than this.
-  constexpr size_t MostClasses = 8;
   if (Outcome.Shapes.size() != Kernel.Shapes.size())
     return {};
   findClasses();
-  if (Classes.size() < 2 || Classes.size() > MostClasses)
+  if (Classes.size() < 2 || Classes.size() > MostTimedShapes)
     return {};
   findBest();
   findParts();

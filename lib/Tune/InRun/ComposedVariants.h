@@ -21,6 +21,10 @@ namespace carve {
 /// one more has to gain InRunLimits::LeastMargin. A variant whose interval at a shape overlaps that
 /// of the best variant counts as equal to it there, so that no code is chosen by noise. Shapes that
 /// were not timed count as unchanged.
+///
+/// A grid whose times come from a representative, or are a representative's, gets no code of its
+/// own: nothing tells it from the rest of its group. Such shapes count where a code is for all
+/// grids of their block.
 Composition composeOfShapes(const TracedKernel &Kernel, llvm::ArrayRef<JobVariant> Variants,
                             const InRunOutcome &Outcome, const InRunLimits &Limits = {});
 

@@ -1,7 +1,10 @@
 #include "Tune/InRun/InRunRounds.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace carve;
@@ -90,10 +93,13 @@ static void weighWarmth(InRunShape &Shape, double TracedNs) {
 }
 
 std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const InRunRecord &Record) {
-  std::vector<InRunShape> Shapes;
-  for (const InRunSubject::TracedShape &Traced : Subject.Shapes) {
-    InRunShape &Shape = Shapes.emplace_back();
-    Shape.TotalNs = Traced.TotalNs;
+  std::vector<InRunShape> Shapes(Subject.Shapes.size());
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    const InRunSubject::TracedShape &Traced = Subject.Shapes[I];
+    InRunShape &Shape = Shapes[I];
+    Shapes[Traced.Representative.value_or(I)].WeightNs += Traced.TotalNs;
+    if (Traced.Representative)
+      continue;
     RoundTable Table(Subject, Shape);
     for (const TimedSample &T : Record.Timed)
       if (T.Place.Kernel == Subject.Kernel && T.Place.Shape == Traced.Shape)
@@ -110,4 +116,23 @@ std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const In
       Shape.Timing = InRunTiming::Rotate;
   }
   return Shapes;
+}
+
+bool carve::runSameCode(const InRunSubject &Subject, size_t Variant, size_t ShapeA, size_t ShapeB) {
+  if (!Subject.Partial.count(Variant) || ShapeA == ShapeB)
+    return true;
+  auto Its = Subject.ShapesOfCodes.find(Variant);
+  return Its != Subject.ShapesOfCodes.end() &&
+         llvm::any_of(Its->second, [&](const std::set<size_t> &Shapes) {
+           return Shapes.count(ShapeA) && Shapes.count(ShapeB);
+         });
+}
+
+double carve::weightNs(const InRunSubject &Subject, size_t Shape, size_t Variant) {
+  double Ns = 0;
+  for (size_t I = 0; I < Subject.Shapes.size(); ++I)
+    if (Subject.Shapes[I].Representative.value_or(I) == Shape &&
+        runSameCode(Subject, Variant, I, Shape))
+      Ns += Subject.Shapes[I].TotalNs;
+  return Ns;
 }

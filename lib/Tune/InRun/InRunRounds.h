@@ -16,7 +16,9 @@ struct InRunRound {
 
 /// A launch shape of one subject with its rounds.
 struct InRunShape {
-  double TotalNs = 0; ///< GPU time of its launches in the traced run.
+  /// GPU time of the launches for which its ratios count, in the traced run: its own and those of
+  /// the shapes that it represents; 0 if another shape represents it.
+  double WeightNs = 0;
   InRunTiming Timing = InRunTiming::None;
   std::vector<InRunRound> Rounds;
   double ColdNs = 0, WarmNs = 0; ///< Medians of the default's times.
@@ -32,7 +34,17 @@ struct InRunShape {
 };
 
 /// The shapes of \p Subject, in its order. A replayed shape has the rounds of all its replays in
-/// all processes. Other shapes have the cycles of rotation as rounds, if there are any.
+/// all processes. Other shapes have the cycles of rotation as rounds, if there are any. Shapes with
+/// a representative have none.
 std::vector<InRunShape> inRunShapes(const InRunSubject &Subject, const InRunRecord &Record);
+
+/// Whether all launches of two shapes of \p Subject, given by number, run the same code of \p
+/// Variant, as far as that is known.
+bool runSameCode(const InRunSubject &Subject, size_t Variant, size_t ShapeA, size_t ShapeB);
+
+/// GPU time, in the traced run, of the launches for which the ratios of \p Variant at shape number
+/// \p Shape count: InRunShape::WeightNs, but of a partial variant only the launches that run the
+/// same code.
+double weightNs(const InRunSubject &Subject, size_t Shape, size_t Variant);
 
 } // namespace carve

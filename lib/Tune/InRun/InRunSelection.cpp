@@ -136,11 +136,11 @@ void SubjectJudge::measureCover() {
   double CoveredNs = 0;
   const InRunShape *Heaviest = nullptr;
   for (const InRunShape &S : Shapes) {
-    TotalNs += S.TotalNs;
+    TotalNs += S.WeightNs;
     if (!covered(S))
       continue;
-    CoveredNs += S.TotalNs;
-    if (!Heaviest || S.TotalNs > Heaviest->TotalNs)
+    CoveredNs += S.WeightNs;
+    if (!Heaviest || S.WeightNs > Heaviest->WeightNs)
       Heaviest = &S;
   }
   Outcome.Covered = TotalNs > 0 ? CoveredNs / TotalNs : 0;
@@ -173,13 +173,18 @@ bool SubjectJudge::leavesDefault(const InRunShape &S, size_t Variant) const {
 RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
   RatioInterval Sum = {0, 0, 0};
   bool Timed = false;
-  for (const InRunShape &S : Shapes) {
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    const InRunShape &S = Shapes[I];
     bool IsRun = covered(S) && !leavesDefault(S, Variant);
     Timed |= IsRun;
-    std::vector<double> Ratios = IsRun ? S.ratios(Variant, false) : std::vector<double>{1.0};
+    double Ns = IsRun ? weightNs(Subject, I, Variant) : 0;
+    addWeighted(Sum, RatioInterval(), (S.WeightNs - Ns) / TotalNs);
+    if (!IsRun)
+      continue;
+    std::vector<double> Ratios = S.ratios(Variant, false);
     if (Ratios.empty())
       return {0, 0, 0};
-    addWeighted(Sum, ratioInterval(std::move(Ratios)), S.TotalNs / TotalNs);
+    addWeighted(Sum, ratioInterval(std::move(Ratios)), Ns / TotalNs);
   }
   return Timed ? Sum : RatioInterval{0, 0, 0};
 }
@@ -196,7 +201,7 @@ bool SubjectJudge::measureControl() {
         return false;
       R = ratioInterval(std::move(Ratios));
     }
-    addWeighted(Control, R, S.TotalNs / TotalNs);
+    addWeighted(Control, R, S.WeightNs / TotalNs);
   }
   Outcome.ControlDistance = std::abs(Control.Median - 1);
   return true;
@@ -224,21 +229,24 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
   double FixedNs = 0;
   std::vector<std::pair<double, std::vector<double>>> Varying; // Time of the shape and ratios.
   size_t Count = SIZE_MAX;
-  for (const InRunShape &S : Shapes) {
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    const InRunShape &S = Shapes[I];
     if (!covered(S) || leavesDefault(S, Variant)) {
-      FixedNs += S.TotalNs;
+      FixedNs += S.WeightNs;
       continue;
     }
+    double Ns = weightNs(Subject, I, Variant);
+    FixedNs += S.WeightNs - Ns;
     std::vector<double> Ratios = S.ratios(Variant, true);
     if (Ratios.size() >= leastCount(1 - 2 * Limits.Alpha)) {
       Count = std::min(Count, Ratios.size());
-      Varying.emplace_back(S.TotalNs, std::move(Ratios));
+      Varying.emplace_back(Ns, std::move(Ratios));
       continue;
     }
     Ratios = S.ratios(Variant, false);
     if (Ratios.empty())
       return {};
-    FixedNs += S.TotalNs * ratioInterval(std::move(Ratios)).High;
+    FixedNs += Ns * ratioInterval(std::move(Ratios)).High;
   }
   if (Varying.empty())
     return {};
@@ -253,15 +261,24 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
 
 /// What each shape's rounds say of the variants, whether they choose or are held out.
 std::vector<InRunShapeTimes> SubjectJudge::shapeTimes() const {
-  std::vector<InRunShapeTimes> Times;
-  for (const InRunShape &S : Shapes) {
-    InRunShapeTimes &Of = Times.emplace_back();
-    Of.TotalNs = S.TotalNs;
-    for (size_t V = 0; covered(S) && V < Subject.Variants.size(); ++V) {
-      std::vector<double> Ratios = S.allRatios(V);
-      Of.Ratios.push_back(Ratios.empty() ? RatioInterval{0, 0, 0}
-                                         : ratioInterval(std::move(Ratios)));
+  std::vector<InRunShapeTimes> Times(Shapes.size());
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    Times[I].TotalNs = Subject.Shapes[I].TotalNs;
+    for (size_t V = 0; covered(Shapes[I]) && V < Subject.Variants.size(); ++V) {
+      std::vector<double> Ratios = Shapes[I].allRatios(V);
+      Times[I].Ratios.push_back(Ratios.empty() ? RatioInterval{0, 0, 0}
+                                               : ratioInterval(std::move(Ratios)));
     }
+  }
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    std::optional<size_t> By = Subject.Shapes[I].Representative;
+    if (!By)
+      continue;
+    Times[I].InGroup = Times[*By].InGroup = true;
+    Times[I].Ratios = Times[*By].Ratios;
+    for (size_t V = 0; V < Times[I].Ratios.size(); ++V)
+      if (!runSameCode(Subject, V, I, *By))
+        Times[I].Ratios[V] = {0, 0, 0};
   }
   return Times;
 }

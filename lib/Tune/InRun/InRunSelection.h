@@ -26,6 +26,9 @@ struct InRunSubject {
     LaunchShape Shape;
     uint64_t Launches = 0;
     double TotalNs = 0; ///< GPU time of all its launches in the traced run, with the default.
+    /// The number of the shape that represents it, whose ratios count for it. Absent if it is timed
+    /// itself, or not at all.
+    std::optional<size_t> Representative = {};
   };
   std::string Kernel;                ///< The mangled name.
   std::vector<std::string> Variants; ///< Names, such as `r32`.
@@ -94,8 +97,11 @@ enum class InRunVerdict {
 struct InRunShapeTimes {
   double TotalNs = 0; ///< GPU time of its launches in the traced run, with the default.
   /// By variant, its time over the default's in all rounds; the median is 0 if it was not timed.
-  /// Empty if the shape was timed in too few rounds.
+  /// Empty if the shape was timed in too few rounds. Of a shape with a representative it is the
+  /// representative's, where all launches of both run the same code of the variant.
   std::vector<RatioInterval> Ratios;
+  /// Whether it has a representative or is one: then its times are not for its own grid alone.
+  bool InGroup = false;
 };
 
 /// The result of a timing run for one kernel.
@@ -113,7 +119,9 @@ struct InRunOutcome {
   /// The default's median times for the heaviest shape, and the weight of the warm time that makes
   /// their mean the traced time. All are 0 if that shape was not replayed.
   double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
-  double Covered = 0; ///< Share of the kernel's traced time in shapes that were timed, 0 to 1.
+  /// Share of the kernel's traced time in shapes that were timed, and in those that these
+  /// represent, 0 to 1.
+  double Covered = 0;
   /// A variant that is out, with the reason.
   struct Rejection {
     size_t Variant = 0;
@@ -133,10 +141,11 @@ struct InRunOutcome {
 ///
 /// A round has a time of every variant, and each ratio is to the default of the same round. Cold
 /// and warm times are weighted so that the default's mean is its traced mean. Rounds of several
-/// launches of a shape are pooled. Shapes are summed, weighted by their traced time. Shapes that
-/// were not timed count as if no variant changed them, and so do those that a partial variant is
-/// not for; if only that makes a gain too small, whole
-/// runs decide. Of every eight cycles of rotation, five are held out.
+/// launches of a shape are pooled. Shapes are summed, weighted by their traced time, and a
+/// representative by that of its group. These count as if no variant changed them: shapes that were
+/// not timed and have no representative, those that a partial variant is not for, and those of a
+/// group whose launches run another code of it than the representative's. If only that makes a gain
+/// too small, whole runs decide. Of every eight cycles of rotation, five are held out.
 ///
 /// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread, or if it needs
 /// proof and was timed at a shape at which its output was compared neither in this run nor in an

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+
 using namespace carve;
 
 /// The shapes of \p K whose launches all run each of \p Codes, by number.
@@ -19,12 +21,37 @@ static std::vector<std::set<size_t>> shapesOfCodes(const TracedKernel &K,
   return Shapes;
 }
 
-static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Variants) {
+/// The launch shapes of \p K, of which \p Timed were timed.
+static std::vector<InRunSubject::TracedShape> tracedShapes(const TracedKernel &K,
+                                                           llvm::ArrayRef<TimedShape> Timed) {
+  std::vector<InRunSubject::TracedShape> Shapes;
+  std::map<LaunchShape, size_t> FirstWith;
+  for (const KernelLaunches &L : K.Shapes) {
+    FirstWith.try_emplace(L.Shape, Shapes.size());
+    Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
+  }
+  std::map<LaunchShape, size_t> Representatives;
+  for (const TimedShape &T : Timed) {
+    if (!T.isRepresentative())
+      continue;
+    for (const LaunchShape &Other : T.StandsFor)
+      Representatives[Other] = FirstWith.at(T.Shape);
+    // Launches may differ in what the shape does not tell, such as being cooperative.
+    Representatives[T.Shape] = FirstWith.at(T.Shape);
+  }
+  for (size_t S = 0; S < Shapes.size(); ++S)
+    if (auto Its = Representatives.find(Shapes[S].Shape);
+        Its != Representatives.end() && Its->second != S)
+      Shapes[S].Representative = Its->second;
+  return Shapes;
+}
+
+static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Variants,
+                              llvm::ArrayRef<TimedShape> Timed) {
   InRunSubject S;
   S.Kernel = K.Traced.Kernel;
   S.Variants = namesOf(Variants);
-  for (const KernelLaunches &L : K.Traced.Shapes)
-    S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
+  S.Shapes = tracedShapes(K.Traced, Timed);
   for (size_t V = 0; V < Variants.size(); ++V) {
     if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
@@ -44,8 +71,8 @@ InRunTuning carve::judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
                                   std::vector<ModeChoice> Choices, TimingRunResult Run,
                                   llvm::ArrayRef<VerifiedVariant> Earlier) {
   std::vector<InRunSubject> Subjects;
-  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels))
-    Subjects.push_back(subjectOf(K, Made.Variants));
+  for (auto [K, Made, Choice] : llvm::zip_equal(Job.Kernels, Built.Kernels, Choices))
+    Subjects.push_back(subjectOf(K, Made.Variants, Choice.Shapes));
   std::vector<InRunOutcome> Outcomes = selectInRun(Subjects, Run.Record, {}, Earlier);
   if (Run.Difference && !Run.Failure)
     distrustRotated(Outcomes, *Run.Difference);
@@ -103,6 +130,7 @@ static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
 /// Adds to \p Into the times that only \p Old has.
 static void mergeTimes(const InRunShapeTimes &Old, InRunShapeTimes &Into) {
   Into.TotalNs = Old.TotalNs;
+  Into.InGroup |= Old.InGroup;
   Into.Ratios.resize(std::max(Into.Ratios.size(), Old.Ratios.size()), {0, 0, 0});
   for (size_t V = 0; V < Old.Ratios.size(); ++V)
     if (Into.Ratios[V].Median == 0)

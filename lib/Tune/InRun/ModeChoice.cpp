@@ -7,14 +7,17 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
 
 using namespace carve;
 
-/// The share of a kernel's time that is timed, and the most shapes that this may take.
-static constexpr double ShareTimed = 0.95;
-static constexpr size_t MostShapes = 8;
-/// If the timed shapes have a smaller share of the kernel's time, they are not representative.
+/// If the timed shapes and what they stand for have a smaller share of the kernel's time, too
+/// little is known of it.
 static constexpr double LeastCoverage = 0.5;
+/// So many variants are enough to search among. Only for them there are fewer representatives.
+static constexpr size_t EnoughVariants = 24;
 /// Every variant runs once in a cycle. With fewer cycles, medians of pairs mean little.
 static constexpr uint64_t LeastCycles = 8;
 /// Shapes with this share of the timed shapes' time must have enough cycles.
@@ -24,49 +27,6 @@ static constexpr double RotatedShare = 0.8;
 /// cycles, rotating costs nothing.
 static constexpr double ShortNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
-
-static double timeOf(llvm::ArrayRef<TimedShape> Shapes) {
-  double Ns = 0;
-  for (const TimedShape &S : Shapes)
-    Ns += S.totalNs();
-  return Ns;
-}
-
-static double timeOf(const TracedKernel &Kernel) {
-  double Ns = 0;
-  for (const KernelLaunches &L : Kernel.Shapes)
-    Ns += double(L.TotalNs);
-  return Ns;
-}
-
-std::vector<TimedShape> carve::launchedShapes(const TracedKernel &Kernel) {
-  std::map<LaunchShape, TimedShape> ByShape;
-  for (const KernelLaunches &L : Kernel.Shapes) {
-    if (L.Shape.Grid[0] == 0 || L.Launches == 0)
-      continue;
-    TimedShape &T = ByShape[L.Shape];
-    T.Shape = L.Shape;
-    T.MeanNs = (T.totalNs() + double(L.TotalNs)) / double(T.Launches + L.Launches);
-    T.Launches += L.Launches;
-    T.Processes = std::max(T.Processes, L.Processes);
-  }
-  std::vector<TimedShape> Shapes;
-  for (auto &[Shape, T] : ByShape)
-    Shapes.push_back(T);
-  llvm::stable_sort(
-      Shapes, [](const TimedShape &A, const TimedShape &B) { return A.totalNs() > B.totalNs(); });
-  return Shapes;
-}
-
-std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
-  std::vector<TimedShape> Shapes = launchedShapes(Kernel);
-  double Wanted = ShareTimed * timeOf(Kernel), Taken = 0;
-  size_t Count = 0;
-  while (Count < std::min(Shapes.size(), MostShapes) && (Count == 0 || Taken < Wanted))
-    Taken += Shapes[Count++].totalNs();
-  Shapes.resize(Count);
-  return Shapes;
-}
 
 static std::string printDuration(double Ns) {
   if (Ns < 1e3)
@@ -85,11 +45,34 @@ struct Obstacle {
   std::string What, Remedy;
 };
 
+/// The shapes in which a kernel may be timed. There may be thousands to choose them from, and a
+/// kernel is asked about many times.
+struct ShapeChoices {
+  std::vector<TimedShape> Launched; ///< All.
+  /// Those with most time. Only they are rotated: each has to be launched often itself.
+  std::vector<TimedShape> OneByOne;
+  std::map<size_t, std::vector<TimedShape>> Representatives; ///< By RepresentativeCounts.
+  double TracedNs; ///< GPU time of all launches, also of those whose shapes are not known.
+
+  explicit ShapeChoices(const TracedKernel &Kernel)
+      : Launched(launchedShapes(Kernel)), OneByOne(timedShapes(Kernel)),
+        TracedNs(tracedNs(Kernel)) {
+    for (size_t Count : RepresentativeCounts)
+      Representatives[Count] = representativeShapes(Kernel, Count);
+  }
+  /// The share of the kernel's time that \p Of have, with what they stand for.
+  double covered(llvm::ArrayRef<TimedShape> Of) const {
+    return groupNs(Of) / std::max(1.0, TracedNs);
+  }
+};
+
 /// Decides for one kernel.
 class Chooser {
 public:
-  Chooser(const ModeQuestion &Q, const ModeLimits &Limits)
-      : Q(Q), Limits(Limits), Shapes(timedShapes(Q.Traced)) {}
+  /// \p Counts are the numbers of representatives to try: the first that will do is taken.
+  Chooser(const ModeQuestion &Q, const ModeLimits &Limits, const ShapeChoices &Of,
+          llvm::ArrayRef<size_t> Counts)
+      : Q(Q), Limits(Limits), All(Of), Shapes(Of.OneByOne), Counts(Counts) {}
   ModeChoice choose() const;
 
 private:
@@ -104,20 +87,26 @@ private:
   bool hasCycles(const TimedShape &Shape, uint64_t Cycles) const {
     return Shape.Launches >= Cycles * Q.Variants;
   }
-  bool mostHaveCycles(uint64_t Cycles) const;
+  std::string coverage(llvm::ArrayRef<TimedShape> Of) const;
+  bool mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const;
   bool isShort() const;
   double verifyS() const;
-  double replayS() const;
+  double replayS(llvm::ArrayRef<TimedShape> Of) const;
   std::string launches() const;
+  std::string representatives(llvm::ArrayRef<TimedShape> Of) const;
 
   ModeChoice fixed(std::string Reason) const;
   ModeChoice rotate(std::string Reason) const;
   ModeChoice rotateOrFixed(const Obstacle &Why) const;
-  ModeChoice replay(TimingMode Mode, double Seconds) const;
+  ModeChoice rotateOrFixedForTime(double ReplayS) const;
+  ModeChoice replay(TimingMode Mode, std::vector<TimedShape> Of, double Seconds) const;
+  ModeChoice replayOrOther() const;
 
   const ModeQuestion &Q;
   const ModeLimits &Limits;
-  std::vector<TimedShape> Shapes;
+  const ShapeChoices &All;
+  const std::vector<TimedShape> &Shapes; ///< ShapeChoices::OneByOne.
+  llvm::ArrayRef<size_t> Counts;
 };
 
 /// Why graphs with the kernel are not launched node by node; nothing if all are.
@@ -152,12 +141,10 @@ std::optional<std::string> Chooser::whyFixed() const {
     return std::string("overlaps with its neighbours by programmatic launches");
   if (Shapes.empty())
     return std::string("its launch shapes were not told apart");
-  double Covered = timeOf(Shapes) / std::max(1.0, timeOf(Q.Traced));
-  if (Limits.Request == ModeRequest::Auto && Covered < LeastCoverage)
-    return llvm::formatv("{0} launch shapes, of which the first {1} have {2:f0} % of its time",
-                         Q.Traced.Shapes.size(), Shapes.size(), 100 * Covered)
-        .str();
-  return std::nullopt;
+  if (Limits.Request != ModeRequest::Auto || All.covered(Shapes) >= LeastCoverage)
+    return std::nullopt;
+  const std::vector<TimedShape> &Most = All.Representatives.at(MostTimedShapes);
+  return All.covered(Most) < LeastCoverage ? std::optional(coverage(Most)) : std::nullopt;
 }
 
 std::optional<Obstacle> Chooser::kernelObstacle() const {
@@ -205,18 +192,26 @@ std::optional<Obstacle> Chooser::whyNotReplay() const {
   return programObstacle();
 }
 
-bool Chooser::mostHaveCycles(uint64_t Cycles) const {
+/// Why \p Of are too few to time the kernel by.
+std::string Chooser::coverage(llvm::ArrayRef<TimedShape> Of) const {
+  const char *Format = llvm::any_of(Of, [](const TimedShape &S) { return S.isRepresentative(); })
+                           ? "{0} launch shapes, of which {1} stand for {2:f0} % of its time"
+                           : "{0} launch shapes, of which the first {1} have {2:f0} % of its time";
+  return llvm::formatv(Format, Q.Traced.Shapes.size(), Of.size(), 100 * All.covered(Of));
+}
+
+bool Chooser::mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const {
   double Ns = 0;
-  for (const TimedShape &S : Shapes)
-    Ns += hasCycles(S, Cycles) ? S.totalNs() : 0;
-  return Ns > 0 && Ns >= RotatedShare * timeOf(Shapes);
+  for (const TimedShape &S : Of)
+    Ns += hasCycles(S, Cycles) ? S.groupNs() : 0;
+  return Ns > 0 && Ns >= RotatedShare * groupNs(Of);
 }
 
 bool Chooser::isShort() const {
   uint64_t Launches = 0;
   for (const TimedShape &S : Shapes)
     Launches += S.Launches;
-  return timeOf(Shapes) < ShortNs * double(Launches);
+  return groupNs(Shapes) < ShortNs * double(Launches);
 }
 
 /// Seconds that it takes to compare all variants once per shape.
@@ -227,18 +222,35 @@ double Chooser::verifyS() const {
   return Seconds;
 }
 
-double Chooser::replayS() const {
+double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
   double Seconds = 0;
-  for (const TimedShape &S : Shapes)
+  for (const TimedShape &S : Of)
     Seconds += shortestReplayS(Q.Variants, S.MeanNs);
   return Seconds;
 }
 
 /// The kernel's launches as text, such as `12000 launches of 4.0 us`.
 std::string Chooser::launches() const {
-  double Mean = timeOf(Q.Traced) / double(std::max<uint64_t>(1, Q.Traced.Launches));
+  double Mean = All.TracedNs / double(std::max<uint64_t>(1, Q.Traced.Launches));
   return std::to_string(Q.Traced.Launches) +
          (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + printDuration(Mean);
+}
+
+/// Says for how much \p Of stand, such as `; 8 of 511 launch shapes, which stand for all`. Empty if
+/// each is timed for itself.
+std::string Chooser::representatives(llvm::ArrayRef<TimedShape> Of) const {
+  size_t Known = 0;
+  for (const TimedShape &S : Of)
+    Known += 1 + S.StandsFor.size();
+  if (Known == Of.size())
+    return "";
+  // Sums of the same numbers in another order differ by less.
+  constexpr double Rounding = 1e-6;
+  double Covered = All.covered(Of);
+  bool ForAll = Known == All.Launched.size() && Covered >= 1 - Rounding;
+  std::string What = llvm::formatv("{0:f0} % of its time", 100 * Covered);
+  return llvm::formatv("; {0} of {1} launch shapes, which stand for {2}", Of.size(),
+                       All.Launched.size(), ForAll ? "all" : What);
 }
 
 ModeChoice Chooser::fixed(std::string Reason) const {
@@ -259,24 +271,49 @@ ModeChoice Chooser::rotate(std::string Reason) const {
 }
 
 ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
-  if (Limits.Request != ModeRequest::Replay && mostHaveCycles(LeastCycles))
-    return rotate(Why.What + ": rotated, " + Why.Remedy);
   if (Limits.Request == ModeRequest::Replay)
     return fixed(Why.What);
+  if (All.covered(Shapes) < LeastCoverage)
+    return fixed(Why.What + ", and " + coverage(Shapes));
+  if (mostHaveCycles(Shapes, LeastCycles))
+    return rotate(Why.What + ": rotated, " + Why.Remedy);
   return fixed(Why.What + ", and too few launches to rotate (" + std::to_string(Q.Traced.Launches) +
                ")");
 }
 
-ModeChoice Chooser::replay(TimingMode Mode, double Seconds) const {
+/// The choice if a replay would take \p ReplayS seconds, which are not left.
+ModeChoice Chooser::rotateOrFixedForTime(double ReplayS) const {
+  return rotateOrFixed({"a replay would take " + printDuration(ReplayS * 1e9),
+                        llvm::formatv("as {0} are left", printDuration(Limits.ReplayS * 1e9))});
+}
+
+ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double Seconds) const {
   ModeChoice C;
   C.Mode = Mode;
   C.Reason = launches();
   if (Q.Hazards.SpinWait)
     C.Reason += "; waits in a loop";
-  C.MayRotate = Limits.Request != ModeRequest::Replay && mostHaveCycles(LeastCycles);
-  C.Shapes = Shapes;
+  C.Reason += representatives(Of);
+  C.MayRotate = Limits.Request != ModeRequest::Replay && mostHaveCycles(Of, LeastCycles);
+  C.Shapes = std::move(Of);
   C.ReplayS = Seconds;
   return C;
+}
+
+/// Replays with the first number of representatives for which there is time and which stand for
+/// enough.
+ModeChoice Chooser::replayOrOther() const {
+  double Least = HUGE_VAL;
+  for (size_t Count : Counts) {
+    const std::vector<TimedShape> &Of = All.Representatives.at(Count);
+    double Seconds = replayS(Of);
+    if (Limits.Request == ModeRequest::Auto && All.covered(Of) < LeastCoverage)
+      continue;
+    if (Limits.Request == ModeRequest::Replay || Seconds <= Limits.ReplayS)
+      return replay(TimingMode::Replay, Of, Seconds);
+    Least = std::min(Least, Seconds);
+  }
+  return rotateOrFixedForTime(Least);
 }
 
 ModeChoice Chooser::choose() const {
@@ -285,41 +322,45 @@ ModeChoice Chooser::choose() const {
   if (auto Why = whyFixed())
     return fixed(*Why);
   if (Limits.Request == ModeRequest::Rotate)
-    return mostHaveCycles(LeastCycles)
+    return mostHaveCycles(Shapes, LeastCycles)
                ? rotate("--mode=rotate")
                : fixed("too few launches to rotate (" + std::to_string(Q.Traced.Launches) + ")");
   if (auto Why = whyNotReplay())
     return rotateOrFixed(*Why);
-  if (Limits.Request == ModeRequest::Replay)
-    return replay(TimingMode::Replay, replayS());
-  bool Rotates = isShort() && mostHaveCycles(ManyCycles);
-  double Seconds = Rotates ? verifyS() : replayS();
-  if (Seconds > Limits.ReplayS)
-    return rotateOrFixed({"a replay would take " + printDuration(Seconds * 1e9),
-                          llvm::formatv("as {0} are left", printDuration(Limits.ReplayS * 1e9))});
-  return replay(Rotates ? TimingMode::VerifyRotate : TimingMode::Replay, Seconds);
+  bool Rotates = Limits.Request == ModeRequest::Auto && isShort() &&
+                 All.covered(Shapes) >= LeastCoverage && mostHaveCycles(Shapes, ManyCycles);
+  if (!Rotates)
+    return replayOrOther();
+  double Seconds = verifyS();
+  return Seconds > Limits.ReplayS ? rotateOrFixedForTime(Seconds)
+                                  : replay(TimingMode::VerifyRotate, Shapes, Seconds);
 }
 
 } // namespace
 
 ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Limits) {
-  return Chooser(Question, Limits).choose();
+  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts).choose();
 }
 
 size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most) {
-  auto MostIn = [&](auto MayHaveMode) -> size_t {
+  const ShapeChoices Shapes(Question.Traced);
+  auto MostIn = [&](llvm::ArrayRef<size_t> Counts, auto MayHaveMode) -> size_t {
     for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
       Question.Variants = FirstPlace + Count;
-      if (MayHaveMode(chooseMode(Question, Limits).Mode))
+      if (MayHaveMode(Chooser(Question, Limits, Shapes, Counts).choose().Mode))
         return Count;
     }
     return 0;
   };
   // A kernel that only rotates because there is no time to compare outputs could time more
   // variants, but none with a front-end knob would win.
-  if (size_t Compared = MostIn(isReplayed))
+  size_t Compared = 0;
+  for (size_t Count : RepresentativeCounts)
+    if (Compared < std::min(Most, EnoughVariants))
+      Compared = std::max(Compared, MostIn(Count, isReplayed));
+  if (Compared)
     return Compared;
-  return MostIn([](TimingMode Mode) { return Mode != TimingMode::Fixed; });
+  return MostIn(RepresentativeCounts, [](TimingMode Mode) { return Mode != TimingMode::Fixed; });
 }
 
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,
@@ -327,13 +368,27 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
                                            llvm::ArrayRef<size_t> GpuOf) {
   // By GPU: what is left of its time.
   std::map<size_t, ModeLimits> LeftOf;
-  std::vector<ModeChoice> Choices;
-  for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
+  std::vector<ModeChoice> Choices(Job.Kernels.size());
+  std::vector<ShapeChoices> Shapes;
+  for (const JobKernel &K : Job.Kernels)
+    Shapes.emplace_back(K.Traced);
+  auto Choose = [&](size_t Number, llvm::ArrayRef<size_t> Counts) {
+    const JobKernel &K = Job.Kernels[Number];
     size_t Gpu = Number < GpuOf.size() ? GpuOf[Number] : 0;
     ModeLimits &Left = LeftOf.try_emplace(Gpu, Limits).first->second;
-    Choices.push_back(
-        chooseMode({K.Traced, K.Hazards, Made.timedTogether(), Trace, Job.DeviceHeap}, Left));
-    Left.ReplayS = std::max(0.0, Left.ReplayS - Choices.back().ReplayS);
-  }
+    Left.ReplayS += Choices[Number].ReplayS;
+    ModeQuestion Question{K.Traced, K.Hazards, Built.Kernels[Number].timedTogether(), Trace,
+                          Job.DeviceHeap};
+    Choices[Number] = Chooser(Question, Left, Shapes[Number], Counts).choose();
+    Left.ReplayS = std::max(0.0, Left.ReplayS - Choices[Number].ReplayS);
+  };
+  // A kernel that could have more representatives must not take the time of those after it.
+  const std::vector<size_t> FewestFirst(std::rbegin(RepresentativeCounts),
+                                        std::rend(RepresentativeCounts));
+  for (size_t K = 0; K < Choices.size(); ++K)
+    Choose(K, FewestFirst);
+  for (size_t K = 0; K < Choices.size(); ++K)
+    if (Choices[K].Mode == TimingMode::Replay)
+      Choose(K, RepresentativeCounts);
   return Choices;
 }

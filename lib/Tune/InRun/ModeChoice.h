@@ -6,6 +6,7 @@
 #pragma once
 
 #include "Protocol/PlanRecords.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/Job/JobBuild.h"
 
 #include <string>
@@ -27,23 +28,13 @@ struct ModeLimits {
   double ReplayS = 60;
 };
 
-/// A launch shape that is timed.
-struct TimedShape {
-  LaunchShape Shape;
-  uint64_t Launches = 0;  ///< Launches in the traced run, over all processes.
-  unsigned Processes = 1; ///< Processes that launched it.
-  double MeanNs = 0;      ///< Mean GPU time of a launch.
-  /// GPU time of all its launches, in ns.
-  double totalNs() const { return double(Launches) * MeanNs; }
-};
-
 /// How one kernel is timed.
 struct ModeChoice {
   TimingMode Mode = TimingMode::Fixed;
   std::string Reason; ///< One clause for the report, such as `12000 launches of 4 us`.
   /// Whether there are enough launches to rotate if the probe finds that it cannot replay.
   bool MayRotate = false;
-  /// The shapes that make up most of the kernel's time, by falling time. Other shapes run the
+  /// The shapes that are timed, those with most time or representatives. Other shapes run the
   /// default. It is empty with TimingMode::Fixed.
   std::vector<TimedShape> Shapes;
   double ReplayS = 0; ///< The least time that replaying takes, in seconds.
@@ -58,26 +49,19 @@ struct ModeQuestion {
   bool DeviceHeap = false; ///< Whether some kernel of the program allocates on the device.
 };
 
-/// The shapes of \p Kernel, by falling time. Launches whose shapes the probe could not tell apart
-/// (grid 0,0,0) belong to no shape.
-std::vector<TimedShape> launchedShapes(const TracedKernel &Kernel);
-
-/// Those of launchedShapes() that make up 95 % of the kernel's time, but at most eight.
-std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
-
 /// The choice for one kernel.
 ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
 
 /// How many variants of a kernel, at most \p Most and without the default and its control copy, a
-/// timing run can time within \p Limits. Question.Variants is not used. Returns 0 if only whole
-/// runs can time them.
+/// timing run can time within \p Limits. Question.Variants is not used. Representatives are fewer
+/// rather than the variants too few to search among. Returns 0 if only whole runs can time them.
 size_t timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most);
 
 /// The choice for each kernel of \p Job, in the order of the job. \p Trace is the trace that the
 /// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
 /// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the
-/// job. If several GPUs time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has
-/// that time.
+/// job. What is left over then gives kernels with few representatives more of them. If several GPUs
+/// time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has that time.
 std::vector<ModeChoice> chooseModes(const TuningJob &Job, const JobBuild &Built,
                                     const ProbeRecord &Trace, const ModeLimits &Limits,
                                     llvm::ArrayRef<size_t> GpuOf = {});

@@ -201,6 +201,42 @@ TEST_F(ComposedVariantsTest, knownValues_areCombinedWithTheShape) {
   EXPECT_EQ(C.Codes[1].Launch, (KnownLaunch{{}, Block256, Tiny}));
 }
 
+/// The times of such a grid are those of a whole group, so nothing tells it from the others.
+TEST_F(ComposedVariantsTest, gridWithARepresentative_getsNoCodeOfItsOwn) {
+  shape(4096, 256, 6e6, {0.8, 1.1});
+  shape(8, 256, 4e6, {1.2, 0.7});
+  ASSERT_EQ(composed().Name, "r32+r64");
+  Outcome.Shapes[1].InGroup = true;
+  Composition C = composed();
+  EXPECT_EQ(C.Name, "r32+r64");
+  ASSERT_EQ(C.Codes.size(), 2u);
+  EXPECT_EQ(C.Codes[0].Launch, (KnownLaunch{{}, Block256, Large})) << "it was timed for itself";
+  EXPECT_EQ(C.Codes[1].Launch, (KnownLaunch{{}, Block256, {}})) << "for all that is left";
+  EXPECT_NEAR(C.Promise, 0.94 - (0.6 * 0.8 + 0.4 * 0.7), 1e-9);
+  Outcome.Shapes[0].InGroup = true;
+  EXPECT_TRUE(composed().Codes.empty()) << "of one block";
+  shape(2048, 256, 1e6, {0.8, 1.1});
+  shape(16, 256, 1e6, {1.2, 0.7});
+  for (InRunShapeTimes &S : Outcome.Shapes)
+    S.InGroup = true;
+  EXPECT_TRUE(composed().Codes.empty()) << "of one block";
+}
+
+TEST_F(ComposedVariantsTest, blocksWhoseGridsHaveRepresentatives_areToldApart) {
+  for (unsigned Grid = 1; Grid <= 30; ++Grid) {
+    shape(Grid, 256, 2e5, {0.8, 1.1});
+    shape(Grid, 64, 1.5e5, {1.2, 0.7});
+  }
+  EXPECT_TRUE(composed().Codes.empty()) << "there are more grids than a run times";
+  for (InRunShapeTimes &S : Outcome.Shapes)
+    S.InGroup = true;
+  Composition C = composed();
+  EXPECT_EQ(C.Name, "r32+r64");
+  ASSERT_EQ(C.Codes.size(), 2u);
+  EXPECT_EQ(C.Codes[0].Launch, (KnownLaunch{{}, Block256, {}}));
+  EXPECT_EQ(C.Codes[1].Launch, (KnownLaunch{{}, Block64, {}}));
+}
+
 /// From the records of a timing run to what is composed of it.
 TEST(ComposedVariants, timingRun_isWhatTheyAreComposedOf) {
   for (bool Differ : {true, false}) {

@@ -365,6 +365,68 @@ TEST(InRunSelection, variantForSomeShapes_countsAsTheDefaultAtTheOthers) {
   }
 }
 
+/// The shape with the grid 2 is timed and represents those that follow.
+TEST(InRunSelection, representative_countsForItsGroup) {
+  for (bool Group : {true, false}) {
+    SimulatedRun Run;
+    Run.replay({shapeOf({0.7, 1.05}), shapeOf({1.4, 0.9})});
+    for (size_t I = 2; I < 12; ++I)
+      Run.Subjects[0].Shapes.push_back({SimulatedRun::place(0, I).Shape, 1, 1e6,
+                                        Group ? std::optional<size_t>(1) : std::nullopt});
+    InRunOutcome O = Run.selectOne();
+    EXPECT_NEAR(O.Covered, Group ? 1 : 2.0 / 12, 1e-9);
+    ASSERT_EQ(O.Shapes.size(), Group ? 12u : 0u);
+    if (!Group) {
+      EXPECT_EQ(O.Reason, "only launches with 17 % of its time were timed");
+      continue;
+    }
+    EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+    EXPECT_NEAR(O.Ratios[2], (0.7 + 11 * 1.4) / 12, 0.01);
+    EXPECT_NEAR(O.Ratio.Median, (1.05 + 11 * 0.9) / 12, 0.005);
+    EXPECT_EQ(O.Proof, OutputProof::Bitwise) << "of the launches that were replayed";
+    for (size_t I = 0; I < 12; ++I) {
+      EXPECT_EQ(O.Shapes[I].InGroup, I > 0);
+      EXPECT_EQ(O.Shapes[I].TotalNs, 1e6);
+      EXPECT_NEAR(O.Shapes[I].Ratios.at(3).Median, I > 0 ? 0.9 : 1.05, 0.01);
+    }
+  }
+}
+
+/// What counts for the cache is how warm the representative's own launches found it.
+TEST(InRunSelection, representative_isWarmByItsOwnLaunches) {
+  SimulatedShape Shape = shapeOf({0.9});
+  Shape.WarmNs = {5e4, 5e4, 4e4};
+  Shape.TracedNs = 7.5e4;
+  SimulatedRun Run;
+  Run.replay({Shape});
+  Run.Subjects[0].Shapes.push_back({SimulatedRun::place(0, 1).Shape, 10, 9e9, 0});
+  EXPECT_NEAR(Run.selectOne().WarmWeight, 0.5, 0.02);
+}
+
+/// At launches that run another code of it, or the default, its time is not known.
+TEST(InRunSelection, representativeOfAVariantForSomeShapes_countsForItsCodeAlone) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.6, 0.99})});
+  for (size_t I = 1; I < 4; ++I)
+    Run.Subjects[0].Shapes.push_back({SimulatedRun::place(0, I).Shape, 10, 1e6, 0});
+  EXPECT_NEAR(Run.selectOne().Ratios[2], 0.6, 0.01);
+  Run.Subjects[0].Partial = {2};
+  Run.Subjects[0].ShapesOfCodes = {{2, {{0, 3}, {1}}}};
+  InRunOutcome O = Run.selectOne();
+  EXPECT_NEAR(O.Ratios[2], (2 * 0.6 + 2) / 4, 0.01);
+  EXPECT_NEAR(O.Ratio.Median, (2 * 0.6 + 2) / 4, 0.01);
+  ASSERT_EQ(O.Shapes.size(), 4u);
+  for (size_t I = 0; I < 4; ++I) {
+    EXPECT_EQ(O.Shapes[I].Ratios[2].Median > 0, I == 0 || I == 3) << I;
+    EXPECT_NEAR(O.Shapes[I].Ratios[3].Median, 0.99, 0.01);
+  }
+  // Its second code runs at no launch that was compared.
+  Run.Subjects[0].NeedProof = {2};
+  EXPECT_EQ(Run.selectOne().Nominee, 3u);
+  Run.Subjects[0].ShapesOfCodes = {{2, {{0, 3}}}};
+  EXPECT_EQ(Run.selectOne().Nominee, 2u);
+}
+
 /// A composed variant is more code, and for fewer launches.
 TEST(InRunSelection, composedVariant_mustBeFasterThanAnyOther) {
   for (double Ratio : {0.86, 0.897}) {

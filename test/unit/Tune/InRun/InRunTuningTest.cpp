@@ -127,6 +127,28 @@ TEST_F(InRunTuningTest, records_ofACooperativeLaunch_areFound) {
   EXPECT_EQ(T.Outcomes[0].Proof, OutputProof::Bitwise);
 }
 
+/// The plan has the representative alone; what it stands for is known from the choice.
+TEST_F(InRunTuningTest, choiceWithARepresentative_weighsItByItsGroup) {
+  std::vector<KernelLaunches> &Shapes = Job.Kernels[0].Traced.Shapes;
+  for (size_t I = 1; I < 4; ++I) {
+    Shapes.push_back(Shapes[0]);
+    Shapes[I].Shape = SimulatedRun::place(0, I).Shape;
+  }
+  Shapes.push_back(Shapes[0]);
+  Shapes.back().Cooperative = true;
+  EXPECT_NEAR(judged().Outcomes[0].Covered, 0.4, 1e-9);
+  Choices[0].Shapes = {
+      TimedShape{Shapes[0].Shape, 20, 1, 15e6, {Shapes[2].Shape, Shapes[3].Shape}, 600e6}};
+  InRunTuning T = judged();
+  const InRunOutcome &O = T.Outcomes[0];
+  EXPECT_NEAR(O.Covered, 0.8, 1e-9);
+  EXPECT_EQ(O.Nominee, 2u);
+  ASSERT_EQ(O.Shapes.size(), 5u);
+  for (size_t I = 0; I < 5; ++I)
+    EXPECT_EQ(O.Shapes[I].InGroup, I != 1) << I;
+  EXPECT_TRUE(O.Shapes[1].Ratios.empty());
+}
+
 namespace {
 
 /// Adds outcomes of several rounds of one kernel.
@@ -233,6 +255,18 @@ TEST_F(RoundsOfOneKernel, timesOfShapes_areThoseOfAllRounds) {
     EXPECT_EQ(O.Shapes[0].Ratios[3].Median, 1.2);
     EXPECT_EQ(O.Shapes[0].Ratios[4].Median, 1.4);
     EXPECT_EQ(O.Shapes[1].TotalNs, 2e6);
+  }
+}
+
+/// A grid that was once timed for a group is not told apart any more: its times are mixed.
+TEST_F(RoundsOfOneKernel, shapeThatHadARepresentative_isInAGroup) {
+  for (bool First : {true, false}) {
+    All = untimed(Job);
+    InRunOutcome A = outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2), B = A;
+    A.Shapes = {InRunShapeTimes{1e6, {}, First}};
+    B.Shapes = {InRunShapeTimes{1e6, {}, !First}};
+    add(std::move(A));
+    EXPECT_TRUE(add(std::move(B)).Shapes[0].InGroup);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "Tune/InRun/ModeChoice.h"
 
+#include "Tune/InRun/RoundBudget.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;
@@ -246,42 +247,89 @@ TEST(ModeChoice, timable_littleTime_asManyAsCanBeCompared) {
   EXPECT_EQ(Timable(C), 400u) << "its outputs are never compared";
 }
 
-TEST(ModeChoice, timedShapes_manyShapes_areThoseThatMakeUpTheTime) {
+namespace {
+
+/// A kernel whose launches all have another grid: 100 with \p Launches of 1 ms each.
+Case manyGrids(uint64_t Launches) {
   Case C;
-  for (unsigned I = 1; I <= 20; ++I)
-    C.launched(10, 1e6 / I, I);
-  std::vector<TimedShape> Shapes = timedShapes(C.Kernel);
-  ASSERT_EQ(Shapes.size(), 8u);
-  for (unsigned I = 0; I < 8; ++I)
-    EXPECT_EQ(Shapes[I].Shape.Grid[0], I + 1);
-  EXPECT_EQ(Shapes[1].Launches, 10u);
-  EXPECT_NEAR(Shapes[1].MeanNs, 0.5e6, 1);
-  // Shapes are taken up to 95 % of the time.
-  EXPECT_EQ(timedShapes(Case().launched(1, 96e3, 1).launched(1, 4e3, 2).Kernel).size(), 1u);
-  EXPECT_EQ(timedShapes(Case().launched(1, 94e3, 1).launched(1, 6e3, 2).Kernel).size(), 2u);
+  for (unsigned I = 1; I <= 100; ++I)
+    C.launched(Launches, 1e6, I);
+  return C;
 }
 
-TEST(ModeChoice, timedShapes_samePlannedShape_areOne) {
-  Case C = Case().launched(10, 1e6).launched(30, 2e6);
-  C.Kernel.Shapes[1].Cooperative = true;
-  C.Kernel.Shapes[1].Processes = 3;
-  std::vector<TimedShape> Shapes = timedShapes(C.Kernel);
-  ASSERT_EQ(Shapes.size(), 1u);
-  EXPECT_EQ(Shapes[0].Launches, 40u);
-  EXPECT_EQ(Shapes[0].Processes, 3u);
-  EXPECT_NEAR(Shapes[0].MeanNs, 1.75e6, 1);
+} // namespace
+
+TEST(ModeChoice, mode_manyGrids_replaysRepresentatives) {
+  Case C = manyGrids(1);
+  expectChoice(C, TimingMode::Replay,
+               "100 launches of 1.0 ms; 8 of 100 launch shapes, which stand for all");
+  ModeChoice Choice = C.choose();
+  EXPECT_EQ(Choice.Shapes.size(), 8u);
+  EXPECT_FALSE(Choice.MayRotate);
+  // Each representative is launched often enough to be rotated, too.
+  EXPECT_TRUE(manyGrids(80).choose().MayRotate);
+  EXPECT_FALSE(manyGrids(79).choose().MayRotate);
+  C.launched(10, 1e6, 0);
+  expectChoice(C, TimingMode::Replay,
+               "110 launches of 1.0 ms; 8 of 100 launch shapes, which stand for 91 % of its time");
+  C.Hazards.SpinWait = true;
+  C.Limits.Request = ModeRequest::Replay;
+  expectChoice(C, TimingMode::Replay,
+               "110 launches of 1.0 ms; waits in a loop; 8 of 100 launch shapes, which stand for "
+               "91 % of its time");
+}
+
+TEST(ModeChoice, mode_manyGridsAndLittleTime_hasFewerRepresentatives) {
+  Case C = manyGrids(1);
+  const double Each = C.choose().ReplayS / 8;
+  for (size_t Count : {8, 4, 2}) {
+    C.Limits.ReplayS = 1.01 * Each * double(Count);
+    EXPECT_EQ(C.choose().Shapes.size(), Count);
+    EXPECT_NEAR(C.choose().ReplayS, Each * double(Count), 1e-6);
+    C.Limits.ReplayS = 0.99 * Each * double(Count);
+    EXPECT_LT(C.choose().Shapes.size(), Count);
+  }
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
+  EXPECT_TRUE(llvm::StringRef(C.choose().Reason)
+                  .ends_with(", and 100 launch shapes, of which the first 8 have 8 % of its time"))
+      << C.choose().Reason;
+}
+
+/// Each shape has to be launched often itself, so representatives are not rotated.
+TEST(ModeChoice, mode_manyGridsThatCannotBeReplayed_isFixed) {
+  Case C = manyGrids(1000);
+  C.Hazards.Printf = true;
+  expectChoice(C, TimingMode::Fixed,
+               "device printf, and 100 launch shapes, of which the first 8 have 8 % of its time");
+  // Short launches are rotated if the shapes with most of the time are launched often.
+  Case Short;
+  for (unsigned I = 1; I <= 14; ++I)
+    Short.launched(1000, 4e3, I);
+  ModeChoice Choice = Short.choose();
+  EXPECT_EQ(Choice.Mode, TimingMode::VerifyRotate);
+  EXPECT_EQ(Choice.Shapes.size(), 8u);
+  for (const TimedShape &S : Choice.Shapes)
+    EXPECT_FALSE(S.isRepresentative());
 }
 
 TEST(ModeChoice, mode_tooManyShapes_isFixed) {
   expectChoice(Case().launched(5000, 1e6, 0), TimingMode::Fixed,
                "its launch shapes were not told apart");
-  Case C;
-  for (unsigned I = 1; I <= 100; ++I)
-    C.launched(100, 1e6, I);
+  // No shape is like another one.
+  Case C = manyGrids(100);
+  for (KernelLaunches &L : C.Kernel.Shapes)
+    L.Shape.DynamicSmemBytes = 16 * L.Shape.Grid[0];
   expectChoice(C, TimingMode::Fixed,
                "100 launch shapes, of which the first 8 have 8 % of its time");
   C.Limits.Request = ModeRequest::Replay;
   EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  C.Limits.Request = ModeRequest::Auto;
+  for (KernelLaunches &L : C.Kernel.Shapes)
+    L.Shape.DynamicSmemBytes /= 160; // There are eleven sizes, nearly all of ten grids.
+  EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  for (KernelLaunches &L : C.Kernel.Shapes)
+    L.Shape.DynamicSmemBytes = L.Shape.Grid[0] / 3;
+  expectChoice(C, TimingMode::Fixed, "100 launch shapes, of which 8 stand for 24 % of its time");
 }
 
 TEST(ModeChoice, rotation_shapesWithTooFewCycles_areLeftOut) {
@@ -291,6 +339,44 @@ TEST(ModeChoice, rotation_shapesWithTooFewCycles_areLeftOut) {
   ASSERT_EQ(Choice.Mode, TimingMode::Rotate);
   ASSERT_EQ(Choice.Shapes.size(), 1u);
   EXPECT_EQ(Choice.Shapes[0].Shape.Grid[0], 100u);
+}
+
+/// There are fewer representatives rather than too few variants, but not fewer than are needed.
+TEST(ModeChoice, timable_manyGrids_enoughVariantsComeFirst) {
+  Case C = manyGrids(1);
+  auto SecondsFor = [&](size_t Count, size_t Variants) {
+    return 1.001 * double(Count) * shortestReplayS(FirstPlace + Variants, 1e6);
+  };
+  auto Timable = [&](double Seconds) {
+    C.Limits.ReplayS = Seconds;
+    return timableVariants({C.Kernel, C.Hazards, 0, C.Trace, C.DeviceHeap}, C.Limits, 32);
+  };
+  EXPECT_EQ(Timable(SecondsFor(8, 32)), 32u);
+  EXPECT_EQ(Timable(SecondsFor(8, 24)), 24u) << "four could have all 32";
+  EXPECT_EQ(Timable(SecondsFor(8, 23)), 32u) << "with four";
+  EXPECT_EQ(Timable(SecondsFor(2, 24)), 24u);
+  EXPECT_EQ(Timable(SecondsFor(2, 13)), 13u) << "with two, as more do not fit";
+}
+
+TEST(ModeChoice, chooseModes_manyGrids_leaveTimeToTheKernelsAfterThem) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  addVariant(Built.Kernels[1], 48);
+  Job.Kernels[0].Traced = manyGrids(1).Kernel;
+  for (KernelLaunches &L : Job.Kernels[1].Traced.Shapes) {
+    L.Launches = 3;
+    L.TotalNs = 3'000'000;
+  }
+  auto Seconds = [&](size_t K) {
+    return 1.001 * shortestReplayS(Built.Kernels[K].timedTogether(), 1e6);
+  };
+  for (size_t Count : {2, 4, 8}) {
+    ModeLimits Limits;
+    Limits.ReplayS = double(Count) * Seconds(0) + Seconds(1);
+    std::vector<ModeChoice> Choices = chooseModes(Job, Built, {}, Limits);
+    EXPECT_EQ(Choices[0].Shapes.size(), Count);
+    EXPECT_EQ(Choices[1].Mode, TimingMode::Replay);
+  }
 }
 
 TEST(ModeChoice, chooseModes_severalKernels_shareTheReplayTime) {

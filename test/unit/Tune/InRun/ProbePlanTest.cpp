@@ -73,6 +73,21 @@ TEST(ProbePlan, plan_readByTheProbe_isTheSame) {
   EXPECT_FALSE(K->MayRotate);
 }
 
+/// The probe counts the launches of the shapes that it replays, so it gets their own numbers.
+TEST(ProbePlan, representative_isPlannedWithItsOwnLaunches) {
+  Planned P;
+  TimedShape Representative = P.Choices[0].Shapes[0];
+  Representative.StandsFor = {P.Choices[0].Shapes[1].Shape};
+  Representative.StandsForNs = 9e9;
+  P.Choices[0].Shapes = {Representative};
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const std::vector<PlannedShape> &Shapes = Plan.find("_Z2avPf")->Shapes;
+  ASSERT_EQ(Shapes.size(), 1u);
+  EXPECT_EQ(Shapes[0].Shape, Representative.Shape);
+  EXPECT_EQ(Shapes[0].Launches, 12u);
+  EXPECT_EQ(Shapes[0].MeanNs, 333333u);
+}
+
 TEST(ProbePlan, launches_severalProcesses_areThoseOfOne) {
   Planned P;
   probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
