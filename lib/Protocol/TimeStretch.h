@@ -34,8 +34,8 @@ struct TimeStretch {
   /// Returns the stretch that \p Text says, or nothing if it is not the text of one.
   static std::optional<TimeStretch> read(std::string_view Text) {
     TimeStretch Read;
-    const char *End = Text.data() + Text.size();
-    auto Launch = std::from_chars(Text.data(), End, Read.LaunchNs);
+    const char *Begin = Text.begin(), *End = Text.end();
+    auto Launch = std::from_chars(Begin, End, Read.LaunchNs);
     if (Launch.ec != std::errc() || Launch.ptr == End || *Launch.ptr != ' ')
       return std::nullopt;
     auto Waits = std::from_chars(Launch.ptr + 1, End, Read.WaitsNs);
