@@ -269,8 +269,22 @@ Expected<std::string> PtxModule::withClones(ArrayRef<CloneRequest> Clones) const
   return changed({}, Clones);
 }
 
+Expected<std::string> PtxModule::clonesAlone(ArrayRef<CloneRequest> Clones,
+                                             ArrayRef<std::string> Names) const {
+  StringSet<> Alone;
+  for (const std::string &Name : Names)
+    Alone.insert(Name);
+  return changed({}, Clones, &Alone);
+}
+
 Expected<std::string> PtxModule::changed(const StringMap<EntryEdit> &Edits,
                                          ArrayRef<CloneRequest> Clones) const {
+  return changed(Edits, Clones, nullptr);
+}
+
+Expected<std::string> PtxModule::changed(const StringMap<EntryEdit> &Edits,
+                                         ArrayRef<CloneRequest> Clones,
+                                         const StringSet<> *Alone) const {
   /// What becomes of one entry of the text.
   struct Change {
     const PtxItem *Entry;
@@ -328,5 +342,14 @@ Expected<std::string> PtxModule::changed(const StringMap<EntryEdit> &Edits,
     E.insert(Written.front().first->Entry->Begin, Editor.functions());
   for (auto &[C, New] : Written)
     E.replace(C->Entry->Begin, C->Entry->End, std::move(New));
+  if (Alone) {
+    StringSet<> Changed;
+    for (const auto &[Begin, C] : InOrder)
+      Changed.insert(C.Entry->Name);
+    for (const PtxItem &Item : Scan->Items)
+      if (Item.Kind == PtxItem::Entry && !Alone->contains(Item.Name) &&
+          !Changed.contains(Item.Name))
+        E.replace(Item.Begin, Item.End, "");
+  }
   return E.apply(Text);
 }

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 
 #include <array>
@@ -124,7 +125,13 @@ public:
   /// something that this module lacks or declares differently.
   llvm::Expected<std::string> withClones(llvm::ArrayRef<CloneRequest> Clones) const;
 
-  /// Returns the text with \p Edits and \p Clones, as the two functions above. A clone comes from
+  /// Returns the text of withClones() without the entries that have no clone and are not among \p
+  /// Names. It is for `ptxas --entry`, which gives the same code, but reads all of its text first:
+  /// a second or more for each 10 MB.
+  llvm::Expected<std::string> clonesAlone(llvm::ArrayRef<CloneRequest> Clones,
+                                          llvm::ArrayRef<std::string> Names) const;
+
+  /// Returns the text with \p Edits and \p Clones, as the functions above. A clone comes from
   /// the entry before its edit. Edited entries and clones share the functions that are copied.
   llvm::Expected<std::string> changed(const llvm::StringMap<EntryEdit> &Edits,
                                       llvm::ArrayRef<CloneRequest> Clones) const;
@@ -149,6 +156,11 @@ public:
   bool usesDeviceHeap() const;
 
 private:
+  /// \p Alone are the entries that stay without a change; null if all stay.
+  llvm::Expected<std::string> changed(const llvm::StringMap<EntryEdit> &Edits,
+                                      llvm::ArrayRef<CloneRequest> Clones,
+                                      const llvm::StringSet<> *Alone) const;
+
   struct Impl; // Spans of the text; PtxScanner.h defines it.
   std::shared_ptr<const Impl> Scan;
   std::string Text;

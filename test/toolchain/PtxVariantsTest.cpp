@@ -123,6 +123,27 @@ TEST_P(PtxVariants, clones_equalSeparateCompilations_andTakeTheNames) {
   }
 }
 
+/// ptxas numbers the slots of its table of addresses by what it compiles, so the code is that of
+/// the whole text with the same `--entry`, and not always that of the whole module.
+TEST_P(PtxVariants, clonesAlone_haveTheCodeOfTheWholeText) {
+  for (const Words &Options : {Words{}, Words{"-lineinfo"}}) {
+    PtxModule Module = compiled(Options);
+    for (const PtxEntry &E : Module.entries()) {
+      const std::string Clone = E.Name + "__r40";
+      const std::vector<CloneRequest> Clones = {{E.Name, Clone, {40}}};
+      std::string Text = cantFail(Module.clonesAlone(Clones, {E.Name, Clone}));
+      EXPECT_EQ(cantFail(PtxModule::parse(Text)).entries().size(), 2u);
+      Words Named = Options;
+      Named.insert(Named.end(), {"--entry", E.Name, "--entry", Clone});
+      Cubin Alone = cantFail(parseCubin(assembledBytes(Text, Named)));
+      Cubin Whole =
+          cantFail(parseCubin(assembledBytes(cantFail(Module.withClones(Clones)), Named)));
+      expectSame(Alone, E.Name, Whole, E.Name);
+      expectSame(Alone, Clone, Whole, Clone);
+    }
+  }
+}
+
 TEST_P(PtxVariants, reportAndCubin_agree) {
   PtxModule Module = compiled();
   auto A = cantFail(assemble(Tools, Runner, Module.text(), {std::string("-arch=") + GetParam()}));

@@ -1,5 +1,6 @@
 // ptxas compiles only the entries that `--entry` names, and gives them the same code as in the
-// whole module. With -c, ptxas ignores `--entry` and compiles all entries.
+// whole module. With -c, ptxas ignores `--entry` and compiles all entries. It reads all of its text
+// in any case, so it is given no other entries.
 
 #include "Tune/Variants/VariantCompiler.h"
 #include "Cubin/Assembler.h"
@@ -242,15 +243,20 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
     Names.back() = Clone->CloneName;
     Clones.push_back(std::move(*Clone));
   }
-  llvm::Expected<std::string> Text = M.Ptx.withClones(Clones);
-  if (!Text)
-    return Text.takeError();
   std::vector<std::string> Options =
       ptxasOptionsFor(Piece.front().first.Setting.assembler(), M.Image.PtxasOptions);
   for (const std::string &Name : Names)
     Options.insert(Options.end(), {"--entry", Name});
-  llvm::Expected<Assembled> Made =
-      assemble(Context.T, Context.Runner, *Text, Options, M.Image.PtxName);
+  auto AssembleText = [&](llvm::Expected<std::string> Text) -> llvm::Expected<Assembled> {
+    if (!Text)
+      return Text.takeError();
+    return assemble(Context.T, Context.Runner, *Text, Options, M.Image.PtxName);
+  };
+  llvm::Expected<Assembled> Made = AssembleText(M.Ptx.clonesAlone(Clones, Names));
+  if (!Made) { // Code or variables may name an entry that was left out.
+    llvm::consumeError(Made.takeError());
+    Made = AssembleText(M.Ptx.withClones(Clones));
+  }
   if (!Made)
     return Made.takeError();
   llvm::Expected<Cubin> Image = parseCubin(Made->CubinBytes);

@@ -151,6 +151,19 @@ TEST(PtxModule, clone_ownNames_areRenamedAndNoOthers) {
   EXPECT_EQ(Cloned.find("add__0")->Directives.MaxNReg, std::nullopt);
 }
 
+TEST(PtxModule, clonesAlone_leaveOutOtherEntriesAndNothingElse) {
+  PtxModule Module = parsed(ptx(".global .u32 g;\n.visible .entry b();\n"
+                                ".func f() { ret; }\n.visible .entry a() { call f; ret; }\n"
+                                ".visible .entry b() { ret; }\n.entry c() { ret; }\n"));
+  EXPECT_EQ(cantFail(Module.clonesAlone({{"a", "a__1"}}, {"a__1", "c"})),
+            ptx(".global .u32 g;\n\n.func f() { ret; }\n.visible .entry a() { call f; ret; }\n"
+                ".visible .entry a__1() { call f; ret; }\n\n.entry c() { ret; }\n"));
+  EXPECT_EQ(cantFail(Module.clonesAlone({}, {"b"})),
+            ptx(".global .u32 g;\n.visible .entry b();\n.func f() { ret; }\n\n"
+                ".visible .entry b() { ret; }\n\n"));
+  EXPECT_EQ(messageOf(Module.clonesAlone({{"d", "d__1"}}, {})), "PTX: no entry named d");
+}
+
 TEST(PtxModule, clone_ofACappedEntry_hasItsOwnCap) {
   PtxModule Module = parsed(ptx(".entry k() .maxnreg 128 { ret; }"));
   PtxModule Cloned = parsed(cantFail(Module.withClones({{"k", "c", {40}}})));
