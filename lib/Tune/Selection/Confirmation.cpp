@@ -22,6 +22,9 @@ constexpr double WallLevel = 0.005;
 /// So many pairs are made at most because the wall time alone is against the winners.
 constexpr unsigned MorePairsForWallTime = 4;
 
+/// A confirmation that would exceed the budget is begun again only if the program gains so much.
+constexpr double LeastOvertimeGain = 0.002;
+
 class Confirmation {
 public:
   explicit Confirmation(SelectionRuns &Runs)
@@ -334,12 +337,15 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   return true;
 }
 
-/// Whether there is time to confirm \p Standing. Gives all of them the reason if there is not. If
-/// some have won beside others that have not, there is time for that once.
+/// Whether there is time to confirm \p Standing. Gives all of them the reason if there is not. The
+/// first confirmation needs only to begin in time. One that is made again needs time for the fewest
+/// pairs, or a gain; if some have won beside others that have not, there is then time for it once.
 bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
-  if (Runs.timeFor(0))
+  bool IsAgain = !Pairs.empty();
+  if (Runs.timeFor(IsAgain ? 2 * HurriedLook.Pairs : 0))
     return true;
-  if (SomeWon && !std::exchange(Overtime, true))
+  if (IsAgain && 1 - predictedSum(Standing) >= LeastOvertimeGain &&
+      (Runs.timeFor(0) || (SomeWon && !std::exchange(Overtime, true))))
     return true;
   Outcome.OutOfTime = true;
   Outcome.End = ConfirmationEnd::Budget;

@@ -232,6 +232,26 @@ TEST(Confirmation, budgetEndsBesideUndecided_winnersAreConfirmedAgain) {
   EXPECT_TRUE(O.OutOfTime);
 }
 
+/// A confirmation of what gains the program nothing is not worth more time than there is.
+TEST(Confirmation, budgetEndsBesideUndecided_winnersThatGainNothing_areNotConfirmedAgain) {
+  SimulatedWorld W;
+  W.OtherNs = 3e9;
+  W.add({0.8});
+  W.add({0.985});
+  W.Noise = 0.004;
+  for (double Seconds : {7.0, 40.0}) {
+    SelectionLimits Limits;
+    Limits.BudgetS = Seconds;
+    Limits.RunS = 1;
+    W.Log.clear();
+    Limits.ElapsedS = [&] { return double(W.Log.size()); };
+    SelectionOutcome O = W.select(Limits, {{"a", 3, 2}, {"b", 3, 2}});
+    EXPECT_EQ(O.Subjects[0].Chosen, Seconds < 40 ? 0u : 2u) << Seconds;
+    EXPECT_EQ(O.Subjects[0].Reason, Seconds < 40 ? BudgetReason : "") << Seconds;
+    EXPECT_LE(O.Runs, Seconds) << Seconds;
+  }
+}
+
 /// Limits with time for \p Runs runs of \p W, which take a second each.
 static SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
   SelectionLimits Limits;
