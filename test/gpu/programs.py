@@ -17,7 +17,7 @@ With --losers, predicted_ratios.py then compares what the tuning with --entries=
 
 Prints a line for each program and mode as it is known, tab-separated with a heading. Times are in ms or s, sizes in
 bytes; `ratio` is nvcc's GPU time over the tuned program's, with its interval. WORKDIR keeps builds, stores, and for
-each program and mode the report as JSON. Lines that begin with # say what failed, and at the end the means."""
+each program and mode the report as JSON and the log. Lines that begin with # say what failed, and at the end the means."""
 
 import argparse
 import collections
@@ -138,10 +138,9 @@ class Programs:
     def tune(self, program, mode, gpu, cores):
         """Tunes and returns the report."""
         carve = os.path.join(self.options.prefix, "bin", "carve")
-        text = self.run([carve, "tune", *MODES[mode], *self.options.tune, "--format=json",
-                         "--log=" + self.place(program, mode, ".log"), "--", *program["command"]], "the tuning",
-                        self.place(program, mode, ".json"), cores, cwd=self.place(program, mode),
-                        env=self.environment(program, mode, gpu))
+        text = self.run([carve, "tune", *MODES[mode], *self.options.tune, "--format=json", "--", *program["command"]],
+                        "the tuning", self.place(program, mode, ".json"), cores, cwd=self.place(program, mode),
+                        env={**self.environment(program, mode, gpu), "CARVE_LOG": self.place(program, mode, ".log")})
         return json.loads(text)
 
     def compare(self, program, mode, gpu, cores):
@@ -215,6 +214,12 @@ class Programs:
                         self.predict(program, gpu, cores)
                 except (Failed, ValueError, KeyError, OSError) as failure:
                     self.say(f"# {program['name']}, {mode}: {failure!r}")
+
+    def stop(self, number, _frame):
+        """Ends what runs. Called for a signal."""
+        for child in list(self.children):
+            end_session(child)
+        os._exit(128 + number)
 
     def measure_all(self):
         options = self.options
@@ -307,7 +312,10 @@ def main():
         setattr(options, place, os.path.realpath(getattr(options, place)))
     for mode in ["nvcc", *options.modes]:
         os.makedirs(os.path.join(options.workdir, mode), exist_ok=True)
-    Programs(options).measure_all()
+    programs = Programs(options)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, programs.stop)
+    programs.measure_all()
 
 
 if __name__ == "__main__":
