@@ -277,7 +277,8 @@ bool KernelCheck::run() {
   Agreed &= scan(Random() % 2);
   Agreed &= copy(Random() % 2);
   Agreed &= compare();
-  require(Kernels.read(G.Stream, Device, 2 * ArenaBytes, Scratch + 65536), "read");
+  for (bool EvictFirst : {false, true})
+    require(Kernels.read(G.Stream, Device, 2 * ArenaBytes, Scratch + 65536, EvictFirst), "read");
   require(G.Synchronize(G.Stream), "read");
   return Agreed;
 }

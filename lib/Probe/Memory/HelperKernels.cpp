@@ -100,8 +100,10 @@ Failure HelperKernels::scan(CUstream Stream, const DeviceTable &Table, CUdevicep
   return launch(Stream, Now.Scan, T.Chunks, Parameters);
 }
 
-Failure HelperKernels::read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink) {
+Failure HelperKernels::read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink,
+                            bool EvictFirst) {
   uint64_t Vectors = Bytes / 16;
-  void *Parameters[] = {&Data, &Vectors, &Sink};
+  uint32_t Streaming = EvictFirst;
+  void *Parameters[] = {&Data, &Vectors, &Sink, &Streaming};
   return launch(Stream, Now.Read, helper::chunksOf(Bytes), Parameters);
 }

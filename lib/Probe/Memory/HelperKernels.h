@@ -41,8 +41,9 @@ public:
   Failure scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals, uint32_t Count,
                CUdeviceptr Found);
   /// Reads \p Bytes, a multiple of 16, from \p Data on. \p Sink is a 32-bit word that the kernel
-  /// may write.
-  Failure read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink);
+  /// may write. With \p EvictFirst, L2 gives up the lines that were read before all others.
+  Failure read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink,
+               bool EvictFirst);
 
 private:
   struct Loaded {

@@ -90,7 +90,8 @@ public:
 
   /// Reads through memory of the probe of twice the size of L2, so that no data of the program
   /// stays in it. It reads rather than writes, so that the kernel that is timed next does not pay
-  /// for write-backs. The read is queued on the stream; the function does not wait for it.
+  /// for write-backs. The lines that it leaves are the first to be evicted. The reads are queued on
+  /// the stream; the function does not wait for them.
   Failure flushL2();
 
   /// Says that what was saved is not needed any more. The memory is kept for the next save() until

@@ -92,7 +92,8 @@ static CUresult launchKernel(CUfunction Function, unsigned GridX, unsigned GridY
     return CUDA_ERROR_INVALID_VALUE;
   Driver->Launches.push_back(Name.substr(std::strlen(probe::HelperKernelPrefix)));
   if (Driver->Launches.back() == "read")
-    Driver->ReadBytes += *static_cast<uint64_t *>(Parameters[1]) * 16;
+    (*static_cast<uint32_t *>(Parameters[3]) ? Driver->EvictFirstBytes : Driver->ReadBytes) +=
+        *static_cast<uint64_t *>(Parameters[1]) * 16;
   return CUDA_SUCCESS;
 }
 

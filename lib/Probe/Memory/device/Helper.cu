@@ -234,15 +234,16 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
   });
 }
 
-// Reads all Vectors * 16 bytes, bypassing L1. Sink is written only if the sum is a number that it
-// hardly ever is. Without that store the compiler would remove the reads.
+// Reads all Vectors * 16 bytes, bypassing L1, and with EvictFirst lets L2 give up their lines first.
+// Sink is written only if the sum is a number that it hardly ever is. Without that store the
+// compiler would remove the reads.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
-    __carve_probe_read(const uint4 *Data, uint64_t Vectors, uint32_t *Sink) {
+    __carve_probe_read(const uint4 *Data, uint64_t Vectors, uint32_t *Sink, uint32_t EvictFirst) {
   uint64_t Threads = uint64_t(gridDim.x) * BlockThreads;
   uint32_t Sum = 0;
 #pragma unroll 4
   for (uint64_t I = uint64_t(blockIdx.x) * BlockThreads + threadIdx.x; I < Vectors; I += Threads) {
-    uint4 Value = __ldcg(Data + I);
+    uint4 Value = EvictFirst ? __ldcs(Data + I) : __ldcg(Data + I);
     Sum ^= Value.x ^ Value.y ^ Value.z ^ Value.w;
   }
   if (Sum == 0x9e3779b9)

@@ -361,7 +361,7 @@ TEST_F(SnapshotTest, addressesInSavedMemory_areFound) {
   EXPECT_FALSE(points(Pointed));
 }
 
-TEST_F(SnapshotTest, flushL2_readsTwiceTheCache) {
+TEST_F(SnapshotTest, flushL2_readsTwiceTheCache_andMakesThatTheFirstToGo) {
   range(100);
   EXPECT_EQ(shot().flushL2().reason(), "memory") << "nothing is saved yet";
   Driver.L2Bytes = 50'000'000;
@@ -369,6 +369,7 @@ TEST_F(SnapshotTest, flushL2_readsTwiceTheCache) {
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(shot().flushL2().reason(), "");
   EXPECT_EQ(Driver.ReadBytes, 100'000'000u);
+  EXPECT_EQ(Driver.EvictFirstBytes, 100'000'000u);
 }
 
 TEST_F(SnapshotTest, waitForAHang_ends) {
