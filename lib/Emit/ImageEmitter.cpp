@@ -2,11 +2,13 @@
 
 #include "Ptx/KernelHazards.h"
 #include "Ptx/ProfileName.h"
+#include "Support/Bisection.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace carve;
@@ -351,26 +353,6 @@ llvm::Expected<Assembled> ImageEmitter::assembleParts(llvm::ArrayRef<Part> Parts
   return assembleWith(Edits, Clones, Settings);
 }
 
-/// Adds those of \p Parts to \p Refused with which ptxas fails, by halving: most images have none
-/// or one, and each run of ptxas compiles the whole image. \p Fails says that ptxas fails with all
-/// together. Nothing is refused that was not tried alone.
-void ImageEmitter::findRefused(llvm::ArrayRef<Part> Parts, bool Fails,
-                               std::vector<RefusedPart> &Refused) const {
-  if (Parts.size() == 1 || (!Parts.empty() && !Fails)) {
-    llvm::Expected<Assembled> A = assembleParts(Parts);
-    if (A)
-      return;
-    std::string Why = llvm::toString(A.takeError());
-    if (Parts.size() == 1)
-      Refused.push_back({Parts.front(), std::move(Why)});
-  }
-  if (Parts.size() <= 1)
-    return;
-  size_t Before = Refused.size(), Half = Parts.size() / 2;
-  findRefused(Parts.take_front(Half), /*Fails=*/false, Refused);
-  findRefused(Parts.drop_front(Half), /*Fails=*/Refused.size() == Before, Refused);
-}
-
 /// Drops the decisions and further entries with which ptxas fails, after it has failed with all of
 /// them. Returns true if there were any.
 bool ImageEmitter::leaveWhatPtxasRefuses() {
@@ -380,15 +362,22 @@ bool ImageEmitter::leaveWhatPtxasRefuses() {
       Parts.push_back({&T, ""});
   for (const auto &[Kernel, T] : Decisions)
     Parts.push_back({nullptr, Kernel});
-  std::vector<RefusedPart> Refused;
-  findRefused(Parts, /*Fails=*/true, Refused);
-  for (RefusedPart &R : Refused) {
-    if (R.What.Further) {
-      leaveEntry(*R.What.Further, std::move(R.Why));
+  std::vector<std::string> Why(Parts.size());
+  std::vector<size_t> Refused = findFailing(Parts.size(), [&](llvm::ArrayRef<size_t> Indices) {
+    llvm::Expected<Assembled> A =
+        assembleParts(llvm::map_to_vector(Indices, [&](size_t I) { return Parts[I]; }));
+    if (A)
+      return false;
+    Why[Indices.front()] = llvm::toString(A.takeError());
+    return true;
+  });
+  for (size_t I : Refused) {
+    if (Parts[I].Further) {
+      leaveEntry(*Parts[I].Further, std::move(Why[I]));
       continue;
     }
-    leave(R.What.Kernel, std::move(R.Why));
-    Decisions.erase(R.What.Kernel);
+    leave(Parts[I].Kernel, std::move(Why[I]));
+    Decisions.erase(Parts[I].Kernel);
   }
   return !Refused.empty();
 }

@@ -72,10 +72,6 @@ private:
     TakenEntry *Further = nullptr;
     std::string Kernel; ///< The key in Decisions if it is one.
   };
-  struct RefusedPart {
-    Part What;
-    std::string Why;
-  };
 
   llvm::Expected<DecisionChoice> choose(llvm::ArrayRef<const Profile *> Profiles,
                                         const PtxEntry &Entry) const;
@@ -98,7 +94,6 @@ private:
                const std::map<std::string, AssemblerSetting> &Settings) const;
   llvm::Expected<Assembled> assembleTaken() const;
   llvm::Expected<Assembled> assembleParts(llvm::ArrayRef<Part> Parts) const;
-  void findRefused(llvm::ArrayRef<Part> Parts, bool Fails, std::vector<RefusedPart> &Refused) const;
   bool leaveWhatPtxasRefuses();
   llvm::Expected<bool> acceptable(llvm::StringRef CubinBytes);
   std::optional<std::string> refusalOfCode(const CubinKernel &New, const Taken &T) const;

@@ -1,19 +1,24 @@
 // All variants of a unit that are timed together are in one module.
 //
 // The module is assembled in one run of ptxas, and in one more for each setting of the assembler
-// that clones have. Only if that fails, every clone is tried alone, so that one failure costs one
-// variant.
+// that clones have. If that fails, the clones are found that are refused alone, so that one failure
+// costs one variant.
 
 #include "Tune/Variants/KernelVariants.h"
 
 #include "Cubin/Assembler.h"
 #include "Cubin/Cubin.h"
 #include "Search/VariantEdit.h"
+#include "Support/Bisection.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <map>
 
 using namespace carve;
 
@@ -66,23 +71,61 @@ llvm::Expected<Assembled> assembleClones(const ParsedModule &M,
                        reassembledKernels(Settings, Options), M.Image.PtxName);
 }
 
+/// Those of \p Clones with which the module of \p M cannot be assembled, by their place, and why.
+/// \p Message is of the attempt with all of them. The clones that it names are tried first, because
+/// each attempt assembles the whole module.
+std::map<size_t, std::string> refusedOf(const ParsedModule &M,
+                                        llvm::ArrayRef<AssembledClone> Clones,
+                                        llvm::StringRef Message, const JobContext &Context) {
+  std::vector<std::string> Why(Clones.size());
+  auto Fails = [&](llvm::ArrayRef<size_t> Places) {
+    llvm::Expected<Assembled> A = assembleClones(
+        M, llvm::map_to_vector(Places, [&](size_t I) { return Clones[I]; }), Context);
+    if (A)
+      return false;
+    Why[Places.front()] = llvm::toString(A.takeError());
+    return true;
+  };
+  std::vector<size_t> Named, Refused;
+  for (size_t I = 0; I < Clones.size(); ++I)
+    if (Message.contains(Clones[I].Request.CloneName))
+      Named.push_back(I);
+  for (size_t I : Named)
+    if (Fails(I))
+      Refused.push_back(I);
+  if (Refused.empty())
+    Refused = findFailing(Clones.size(), Fails);
+  std::map<size_t, std::string> Found;
+  for (size_t I : Refused)
+    Found[I] = std::move(Why[I]);
+  return Found;
+}
+
 /// Assembles the module with all \p Clones that ptxas accepts, and adds the others to \p Failures.
 /// Fails if ptxas refuses the module with the accepted clones, too.
 llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M,
                                            std::vector<AssembledClone> Clones,
                                            const JobContext &Context, CloneFailures &Failures) {
-  llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
-  if (Whole || Clones.empty())
-    return Whole;
-  logLine(M.Source.Output + ": " + llvm::toString(Whole.takeError()));
-  llvm::erase_if(Clones, [&](const AssembledClone &C) {
-    llvm::Expected<Assembled> Alone = assembleClones(M, C, Context);
-    if (Alone)
-      return false;
-    Failures[C.Request.CloneName] = llvm::toString(Alone.takeError());
-    return true;
-  });
-  return assembleClones(M, Clones, Context);
+  for (;;) {
+    llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
+    if (Whole || Clones.empty())
+      return Whole;
+    llvm::Error Failure = Whole.takeError();
+    std::string Message;
+    llvm::raw_string_ostream(Message) << Failure;
+    logLine(M.Source.Output + ": " + Message);
+    std::map<size_t, std::string> Refused = refusedOf(M, Clones, Message, Context);
+    if (Refused.empty())
+      return Failure;
+    llvm::consumeError(std::move(Failure));
+    std::vector<AssembledClone> Accepted;
+    for (size_t I = 0; I < Clones.size(); ++I)
+      if (auto R = Refused.find(I); R == Refused.end())
+        Accepted.push_back(std::move(Clones[I]));
+      else
+        Failures[Clones[I].Request.CloneName] = std::move(R->second);
+    Clones = std::move(Accepted);
+  }
 }
 
 AssembledModule assembleModule(const ParsedModule &M, std::vector<AssembledClone> Clones,
