@@ -67,19 +67,33 @@ static std::vector<std::pair<double, size_t>> inOrderOfPromise(size_t K, const I
 }
 
 /// Leaves to the confirmation what there is no time to screen: of each kernel the variant that was
-/// fastest in timing runs, although these do not decide. Where a timing run has nominated a variant
-/// of some kernel, that one is confirmed alone: beside a loser it would have to be confirmed twice.
+/// fastest in timing runs, although these do not decide. If they have timed nothing, it is the most
+/// promising variant of the kernel with most time. Where a timing run has nominated a variant of
+/// some kernel, that one is confirmed alone: beside a loser it would have to be confirmed twice.
 static void nominateUndecided(const InRunTuning *InRun, const SelectionLimits &Limits,
                               std::vector<SubjectSpace> &Subjects) {
   if (llvm::any_of(Subjects, [](const SubjectSpace &S) { return S.Nominee != 0; }))
     return;
+  std::optional<size_t> Hottest;
+  size_t Untimed = 0;
+  bool Any = false;
   for (size_t K = 0; K < Subjects.size(); ++K) {
     if (!Subjects[K].Stays.empty())
       continue;
     auto Order = inOrderOfPromise(K, InRun, Subjects[K]);
-    if (!Order.empty() && Order.front().first < Limits.ScreeningRatio)
-      Subjects[K].Nominee = Order.front().second;
+    if (Order.empty())
+      continue;
+    auto [Ratio, Variant] = Order.front();
+    if (Ratio < Limits.ScreeningRatio) {
+      Subjects[K].Nominee = Variant;
+      Any = true;
+    } else if (Ratio == 1 && (!Hottest || Subjects[*Hottest].EarlierNs < Subjects[K].EarlierNs)) {
+      Hottest = K;
+      Untimed = Variant;
+    }
   }
+  if (!Any && Hottest)
+    Subjects[*Hottest].Nominee = Untimed;
 }
 
 /// Excludes the variants for which whole runs have no time, so that those which promise most are

@@ -22,6 +22,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -399,7 +400,7 @@ class Measurement:
     def compare(self, build, choices, kernels):
         folder, name = self.folder("nvcc"), f"{self.program[0]}.{build}"
         shutil.copy2(os.path.join(self.folder(build), self.program[0]), os.path.join(folder, name))
-        words = [" ".join([first, *self.program[1:]]) for first in (self.program[0], name)]
+        words = [shlex.join([first, *self.program[1:]]) for first in (self.program[0], name)]
         status, out, err = carried_out(
             [self.options.compare, f"--pairs={self.options.pairs}", f"--timeout={self.options.timeout}",
              "--prefix=" + self.options.prefix, "--kernels", *words], self.clock, cwd=folder)

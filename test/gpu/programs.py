@@ -25,6 +25,7 @@ import json
 import math
 import os
 import queue
+import shlex
 import shutil
 import signal
 import subprocess
@@ -147,7 +148,7 @@ class Programs:
         """The names and values that Compare prints for nvcc's build and the one of a mode."""
         folder, words = self.place(program, mode), program["command"]
         shutil.copy2(self.executable(program, "nvcc"), os.path.join(folder, words[0] + ".nvcc"))
-        pair = [" ".join([first, *words[1:]]) for first in (words[0] + ".nvcc", words[0])]
+        pair = [shlex.join([first, *words[1:]]) for first in (words[0] + ".nvcc", words[0])]
         log = self.place(program, mode, ".compared")
         try:
             self.run([self.options.compare, f"--pairs={self.options.pairs}", f"--timeout={self.options.run_timeout}",

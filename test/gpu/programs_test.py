@@ -28,7 +28,9 @@ case $0 in
 esac
 """
 COMPARE = """#!/bin/sh
-for last; do first=$second second=${last%% *}; done
+for last; do first=$second second=$last; done
+[ "${second#* }" = "'a 3'" ] || exit 3
+first=${first%% *} second=${second%% *}
 [ "$(cat "$first") $(cat "$second")" = "nvcc tuned" ] || exit 1
 printf 'pairs\\t3\\ngpu-ms-a\\t30\\ngpu-ms-b\\t20\\ngpu-ratio\\t1.5\\t1.4\\t1.6\\nwall-ratio\\t1.1\\t1\\t1.2\\n'
 [ ! -e differs ] || { printf 'output\\tdiffers: line 3\\n'; exit 2; }
@@ -57,7 +59,7 @@ class WholeTool(unittest.TestCase):
     def describe(self, name, **more):
         os.makedirs(self.path(f"in/{name}"))
         self.write(f"in/{name}/carve-program.json", json.dumps(
-            {"set": "some", "build": "{compiler}", "clean": "rm app", "command": ["./app", "3"], **more}))
+            {"set": "some", "build": "{compiler}", "clean": "rm app", "command": ["./app", "a 3"], **more}))
 
     def measure(self, *words):
         environment = {**os.environ, "REPORT": self.path("report"), "CARVE_PROFILE": "/none",
@@ -90,7 +92,7 @@ class WholeTool(unittest.TestCase):
                 gpu, text = file.read().split(" ", 1)
             calls.add(gpu)
             self.assertIn("tune --entries=off --format=json", text)
-            self.assertTrue(text.endswith("-- ./app 3\n"), text)
+            self.assertTrue(text.endswith("-- ./app a 3\n"), text)
         self.assertLessEqual(calls, {"4", "5"})
 
     def test_outputThatDiffers_isALine(self):

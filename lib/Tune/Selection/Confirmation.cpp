@@ -23,7 +23,7 @@ constexpr double WallLevel = 0.005;
 constexpr unsigned MorePairsForWallTime = 4;
 
 /// A confirmation that would exceed the budget is begun again only if the program gains so much.
-constexpr double LeastOvertimeGain = 0.002;
+constexpr double LeastOvertimeGain = 0.01;
 
 class Confirmation {
 public:

@@ -32,7 +32,7 @@ namespace carve {
 /// decide. Subjects that are undecided after that keep their default with BudgetReason. Those that
 /// have won beside them are confirmed again, once even beyond the budget. Undecided subjects do not
 /// use up the time for that. A confirmation that is made again and may exceed the budget begins
-/// only if the program gains 0.2 % by it.
+/// only if the program gains 1 % by it.
 llvm::Error confirmCandidates(SelectionRuns &Runs);
 
 } // namespace carve

@@ -168,6 +168,20 @@ TEST_F(TuneStagesTest, undecidedKernel_noTimeToScreen_itsFastestVariantIsConfirm
   }
 }
 
+TEST_F(TuneStagesTest, kernelWithoutTimes_noTimeToScreen_itsFirstVariantIsConfirmed) {
+  Job.Kernels[0].Traced.Shapes[0].TotalNs = 600000;
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  InRunOutcome &Undecided = T.Outcomes[0];
+  Undecided.Verdict = InRunVerdict::Undecided;
+  Undecided.Nominee = 0;
+  Undecided.Ratios.clear();
+  State.PlainWallS = 12;
+  SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
+  EXPECT_EQ(O.ScreeningRuns, 0u);
+  EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
+}
+
 TEST_F(TuneStagesTest, frontEndKnob_onlyWholeRuns_isExcluded) {
   Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::UnrollMore;
   TuneState State(Request, Runner);
