@@ -260,6 +260,7 @@ public:
       Told = Clock::now();
     return secondsSince(Start) > TimeoutS || secondsSince(Told) > GraceS;
   }
+  double seconds() const { return secondsSince(Start); }
 
 private:
   static constexpr double GraceS = 3;
@@ -272,11 +273,13 @@ private:
 /// Returns false in the latter two cases.
 bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, const Command &C, Deadline &End,
            pid_t Child) {
-  bool Watch = C.TimeoutS > 0 || C.Abandoned || Out.PassOn >= 0 || Err.PassOn >= 0;
+  bool Watch =
+      C.TimeoutS > 0 || C.Abandoned || C.AbandonS > 0 || Out.PassOn >= 0 || Err.PassOn >= 0;
   while (Out.Read >= 0 || Err.Read >= 0) {
     pollfd Polls[2] = {{Out.Read, POLLIN, 0}, {Err.Read, POLLIN, 0}};
     int Ready = ::poll(Polls, 2, Watch ? 100 : -1);
-    if ((C.TimeoutS > 0 && End.passed()) || (C.Abandoned && *C.Abandoned))
+    if ((C.TimeoutS > 0 && End.passed()) || (C.Abandoned && *C.Abandoned) ||
+        (C.AbandonS > 0 && End.seconds() > C.AbandonS))
       return false;
     if (Ready == 0 && Watch) {
       // A daemon that the program left behind may hold the pipes open for ever.

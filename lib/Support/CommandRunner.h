@@ -32,6 +32,7 @@ struct Command {
   /// Once it is true, the process is killed, and the result says TimedOut. Only for runs without a
   /// timeout whose output is captured.
   const std::atomic<bool> *Abandoned = nullptr;
+  double AbandonS = 0; ///< The same once so many seconds have passed; 0 means never.
 };
 
 /// The result of one process.
@@ -95,6 +96,23 @@ public:
 private:
   CommandRunner &Inner;
   std::atomic<bool> Abandoned = false;
+};
+
+/// Runs processes and abandons each that takes longer than some seconds.
+class TimeLimitedRunner final : public CommandRunner {
+public:
+  /// Keeps a reference to \p Inner; it must outlive this. \p LimitS is 0 for no limit.
+  TimeLimitedRunner(CommandRunner &Inner, double LimitS) : Inner(Inner), LimitS(LimitS) {}
+
+  llvm::Expected<CommandResult> run(const Command &C) override {
+    Command Watched = C;
+    Watched.AbandonS = LimitS;
+    return Inner.run(Watched);
+  }
+
+private:
+  CommandRunner &Inner;
+  double LimitS;
 };
 
 /// Runs \p C with captured streams. A non-zero exit status or a timeout becomes a ToolFailure.

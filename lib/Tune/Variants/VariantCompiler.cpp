@@ -8,12 +8,14 @@
 #include "Metrics/Counts/CodeCounts.h"
 #include "Metrics/Counts/PtxCounts.h"
 #include "Search/VariantEdit.h"
+#include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
 #include "Tune/Variants/KnobSpaces.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Threading.h"
 
 #include <algorithm>
@@ -223,7 +225,22 @@ std::optional<KernelCounts> VariantCompiler::countsOf(const Code &C, llvm::Strin
   return *Counts;
 }
 
-llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const {
+/// The seconds after which ptxas is ended for \p Piece (compile()); 0 if there is no limit.
+double VariantCompiler::limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const {
+  if (!MostS)
+    return 0;
+  // What the default takes is not known in the kernel's first round.
+  constexpr double DefaultRuns = 4;
+  double ExpectedS = 0;
+  for (const auto &[C, Result] : Piece) {
+    auto Default = Done.find(codeFor(C.Kernel, {}, {}));
+    bool Known = Default != Done.end() && Default->second.AssemblyS > 0;
+    ExpectedS += Known ? Default->second.AssemblyS : *MostS;
+  }
+  return std::max(*MostS, DefaultRuns * ExpectedS);
+}
+
+llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const {
   std::vector<CloneRequest> Clones;
   std::vector<std::string> Names;
   const size_t Module = Job.Kernels[Piece.front().first.Kernel].Modules.front();
@@ -247,18 +264,28 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
       ptxasOptionsFor(Piece.front().first.Setting.assembler(), M.Image.PtxasOptions);
   for (const std::string &Name : Names)
     Options.insert(Options.end(), {"--entry", Name});
+  TimeLimitedRunner Limited(Context.Runner, LimitS);
   auto AssembleText = [&](llvm::Expected<std::string> Text) -> llvm::Expected<Assembled> {
     if (!Text)
       return Text.takeError();
-    return assemble(Context.T, Context.Runner, *Text, Options, M.Image.PtxName);
+    return assemble(Context.T, Limited, *Text, Options, M.Image.PtxName);
   };
+  auto Begin = std::chrono::steady_clock::now();
+  auto IsOverLimit = [&] { return LimitS > 0 && secondsSince(Begin) >= LimitS; };
   llvm::Expected<Assembled> Made = AssembleText(M.Ptx.clonesAlone(Clones, Names));
-  if (!Made) { // Code or variables may name an entry that was left out.
+  if (!Made && !IsOverLimit()) { // Code or variables may name an entry that was left out.
     llvm::consumeError(Made.takeError());
+    Begin = std::chrono::steady_clock::now();
     Made = AssembleText(M.Ptx.withClones(Clones));
+  }
+  if (!Made && IsOverLimit()) {
+    llvm::consumeError(Made.takeError());
+    return unsupported("slow-assembly",
+                       llvm::formatv("ptxas took longer than {0:f1} s", LimitS).str());
   }
   if (!Made)
     return Made.takeError();
+  const double AssemblyS = secondsSince(Begin);
   llvm::Expected<Cubin> Image = parseCubin(Made->CubinBytes);
   if (!Image)
     return Image.takeError();
@@ -277,6 +304,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
     auto R = Reported.find(Names[I]);
     Result.Resources = R == Reported.end() ? C->second->Resources : *R->second;
     Result.CodeDigest = C->second->CodeDigest;
+    Result.AssemblyS = AssemblyS;
     Result.Counts = countsOf(Piece[I].first, Made->CubinBytes, Names[I], OfPtx);
   }
   return llvm::Error::success();
@@ -286,8 +314,8 @@ std::string carve::firstLine(llvm::Error Failed) {
   return llvm::StringRef(llvm::toString(std::move(Failed))).ltrim().split('\n').first.rtrim().str();
 }
 
-void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
-  llvm::Error Failed = assemblePiece(Piece);
+void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const {
+  llvm::Error Failed = assemblePiece(Piece, LimitS);
   if (!Failed)
     return;
   std::string Why = firstLine(std::move(Failed));
@@ -296,7 +324,7 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
     return;
   }
   for (const Pending &P : Piece)
-    compilePiece(P);
+    compilePiece(P, LimitS);
 }
 
 /// The result for \p R, whose codes were compiled as \p Ready. An element of \p Ready is absent if
@@ -321,7 +349,8 @@ CompiledSetting VariantCompiler::joined(const SettingRequest &R,
 }
 
 std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests,
-                                                      FlavourModules::Until End) {
+                                                      FlavourModules::Until End,
+                                                      std::optional<double> MostS) {
   auto FlavourKey = [&](const Code &C) {
     return FlavourModules::Key(Job.Kernels[C.Kernel].Modules.front(), flavourOf(C));
   };
@@ -351,8 +380,11 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
     std::mutex Telling;
     size_t Made = 0;
     Context.Progress.step("compiling variants", Made, All);
+    std::vector<double> LimitsS; // Before ptxas runs and changes what they are computed from.
+    for (const std::vector<Pending> &Piece : Pieces)
+      LimitsS.push_back(limitS(Piece, MostS));
     runInParallel(Pieces.size(), [&](size_t I) {
-      compilePiece(Pieces[I]);
+      compilePiece(Pieces[I], LimitsS[I]);
       std::lock_guard<std::mutex> Guard(Telling);
       Context.Progress.step("compiling variants", Made += Pieces[I].size(), All);
     });

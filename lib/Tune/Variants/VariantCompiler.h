@@ -26,6 +26,7 @@ struct CompiledSetting {
   std::optional<KernelCounts> Counts; ///< Absent if the code could not be counted.
   std::string Failure;                ///< Why it could not be compiled; empty if it was.
   bool Pending = false; ///< It is not compiled yet: cicc has not made its PTX. Nothing else is set.
+  double AssemblyS = 0; ///< Seconds that ptxas took for it, with what it compiled in the same run.
   /// The codes of a setting that depends on the launch (JobVariant::Codes). Resources and Counts
   /// are those of the first.
   std::vector<GuardedCode> Codes = {};
@@ -56,9 +57,11 @@ public:
   /// request, in that order. A setting that was compiled before is not compiled again. The same
   /// holds if its front-end cap and knob do not change the kernel's PTX and the setting without
   /// them was compiled. A setting that fails does not affect the others. Until \p End, PTX of other
-  /// front ends is awaited; what then has none is pending.
+  /// front ends is awaited; what then has none is pending. A run of ptxas may take \p MostS
+  /// seconds, or as long as some runs for the kernel's default if that is more: a kernel whose
+  /// loops are unrolled far may take a minute. What takes longer has failed.
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests,
-                                       FlavourModules::Until End);
+                                       FlavourModules::Until End, std::optional<double> MostS);
 
   /// Makes the PTX that the front-end settings of all marked variants need (JobVariant::InModule),
   /// for all modules of their kernels, and waits for it.
@@ -92,11 +95,12 @@ private:
   Code withoutEmptyFlavour(Code C) const;
   CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<std::optional<Code>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
-  void compilePiece(llvm::ArrayRef<Pending> Piece) const;
+  double limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const;
+  void compilePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const;
   std::optional<KernelCounts> countsOf(const Code &C, llvm::StringRef CubinBytes,
                                        llvm::StringRef Name,
                                        std::map<Code, CountedKernel> &OfPtx) const;
-  llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece) const;
+  llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const;
 
   const TuningJob &Job;
   const JobSources &Sources;

@@ -236,7 +236,7 @@ void VariantRounds::compose(const RoundLimits &Limits, FlavourModules::Until End
   for (size_t K = 0; K < Limits.Composed.size(); ++K)
     if (mayCompose(K, Limits.Composed[K]) && roomFor(K, Limits) > 0)
       Requests.push_back({K, Limits.Composed[K].Codes.front().Setting, Limits.Composed[K]});
-  std::vector<CompiledSetting> Made = Compiler.compile(Requests, End);
+  std::vector<CompiledSetting> Made = Compiler.compile(Requests, End, Limits.CompileS);
   for (size_t I = 0; I < Requests.size(); ++I) {
     const SettingRequest &R = Requests[I];
     KernelBuild &K = Built.Kernels[R.Kernel];
@@ -304,7 +304,7 @@ VariantRounds::compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optiona
   std::vector<std::pair<SettingRequest, CompiledSetting>> Made;
   std::vector<SettingRequest> Pending;
   auto Compile = [&](llvm::ArrayRef<SettingRequest> Slice, FlavourModules::Until End) {
-    std::vector<CompiledSetting> Compiled = Compiler.compile(Slice, End);
+    std::vector<CompiledSetting> Compiled = Compiler.compile(Slice, End, LimitS);
     for (size_t I = 0; I < Slice.size(); ++I)
       if (Compiled[I].Pending)
         Pending.push_back(Slice[I]);

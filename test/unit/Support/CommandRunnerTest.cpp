@@ -71,6 +71,20 @@ TEST(CommandRunner, timeout_passed_wholeGroupIsKilled) {
   EXPECT_TRUE(Letter.empty() || Letter == "Z\n") << Letter;
 }
 
+TEST(CommandRunner, timeLimitedRun_takesLonger_isKilled) {
+  ProcessRunner Runner;
+  TimeLimitedRunner Limited(Runner, 0.3);
+  Command C;
+  C.CaptureStdout = C.CaptureStderr = true;
+  C.Argv = {"sleep", "60"};
+  CommandResult Result = llvm::cantFail(Limited.run(C));
+  EXPECT_TRUE(Result.TimedOut);
+  EXPECT_LT(Result.WallS, 30);
+  C.Argv = {"echo", "x"};
+  EXPECT_EQ(llvm::cantFail(Limited.run(C)).Stdout, "x\n");
+  EXPECT_TRUE(llvm::cantFail(TimeLimitedRunner(Runner, 0).run(C)).succeeded());
+}
+
 TEST(CommandRunner, daemonHoldingThePipes_run_returns) {
   Command C = shell("setsid sleep 5 & echo started");
   C.TimeoutS = 4;
