@@ -76,15 +76,17 @@ private:
   double PlainS;
   RoundBudget Budget;
   double SpentS = 0;
+  GainProspect Prospect; ///< After the rounds so far.
   std::vector<Searched> Kernels;
 };
 
 std::map<const SweptKernel *, Looked> ProgramSearch::run() {
   SpentS = PlainS; // The trace.
   for (bool First = true;; First = false) {
-    double RoundS = Budget.forRound(SpentS, First, prospect());
+    double RoundS = Budget.forRound(SpentS, First, Prospect);
     if (RoundS <= 0 || !makeRound(RoundS))
       break;
+    Prospect = prospect();
   }
   std::map<const SweptKernel *, Looked> Rows;
   for (Searched &S : Kernels)
@@ -94,17 +96,17 @@ std::map<const SweptKernel *, Looked> ProgramSearch::run() {
 
 /// What the rounds so far have in hand, and what a further one promises, as tuning counts it.
 GainProspect ProgramSearch::prospect() const {
-  GainProspect P;
+  double InHand = 0, Promised = 0;
   for (const Searched &S : Kernels) {
-    if (!S.Compiled) // Nothing is known before the first round.
+    if (!S.Compiled) // It has had no round yet.
       continue;
     double Best = S.K->defaultNs();
     for (const SweepSetting &Row : S.Rows)
       Best = std::min(Best, S.K->Variants.at(Row).TimeNs);
-    P.InHand += S.Share * (1 - Best / S.K->defaultNs());
-    P.Promised += S.Share * S.Search.rest().Promise;
+    InHand += S.Share * (1 - Best / S.K->defaultNs());
+    Promised += S.Share * S.Search.rest().Promise;
   }
-  return P;
+  return Prospect.next(InHand, Promised);
 }
 
 /// How many rows of \p S a replay of \p ReplayS seconds can time.

@@ -143,6 +143,22 @@ struct PlannedShape {
   }
 };
 
+/// Divides the launches of a shape into classes: those whose scalar arguments have the key Key are
+/// of the class that Shape names. Several keys may lead to one class. Launches with other keys are
+/// of the class with the key 0, if there is one, and otherwise of none.
+struct PlannedClass {
+  static constexpr ProtocolKind Kind{PlanFile, "class", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t Key = 0; ///< As TracedClass has it.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("key", Record.Key);
+  }
+};
+
 /// A variant that must not run, because it was at fault in an earlier run.
 struct ExcludeRecord {
   static constexpr ProtocolKind Kind{PlanFile, "exclude", Often::Many};

@@ -57,9 +57,8 @@ void RecordReader::eitherOf(bool &Out, std::string_view No, std::string_view Yes
   Out = Word == Yes;
 }
 
-void RecordReader::triple(const char *, std::array<uint32_t, 3> &Out) {
-  static constexpr std::string_view Expected = "three numbers";
-  std::string_view Word = next(Expected);
+/// Reads three numbers with commas between them. Returns false if \p Word is something else.
+static bool readTriple(std::string_view Word, std::array<uint32_t, 3> &Out) {
   const char *From = Word.data(), *Last = From + Word.size();
   bool Fits = !Word.empty();
   for (size_t I = 0; Fits && I < 3; ++I) {
@@ -67,7 +66,13 @@ void RecordReader::triple(const char *, std::array<uint32_t, 3> &Out) {
     Fits = Error == std::errc() && (I == 2 ? Stop == Last : Stop != Last && *Stop == ',');
     From = Stop + 1;
   }
-  if (!Fits)
+  return Fits;
+}
+
+void RecordReader::triple(const char *, std::array<uint32_t, 3> &Out) {
+  static constexpr std::string_view Expected = "three numbers";
+  std::string_view Word = next(Expected);
+  if (!readTriple(Word, Out))
     fail(Word, Expected);
 }
 
@@ -75,7 +80,18 @@ void RecordReader::shape(LaunchShape &Out) {
   triple("grid", Out.Grid);
   triple("block", Out.Block);
   number("dynamic shared memory", Out.DynamicSmemBytes);
-  triple("cluster", Out.Cluster);
+  static constexpr std::string_view Expected = "three numbers, or these and a class";
+  std::string_view Word = next(Expected);
+  size_t Slash = Word.find('/');
+  bool Fits = readTriple(Word.substr(0, Slash), Out.Cluster);
+  Out.Class = 0;
+  if (Slash != std::string_view::npos) {
+    const char *Last = Word.data() + Word.size();
+    auto [Stop, Error] = std::from_chars(Word.data() + Slash + 1, Last, Out.Class);
+    Fits &= Error == std::errc() && Stop == Last && Out.Class != 0;
+  }
+  if (!Fits)
+    fail(Word, Expected);
 }
 
 void RecordReader::rest(const char *, std::vector<std::string> &Out) {

@@ -39,7 +39,8 @@ void RecordWriter::shape(const LaunchShape &Shape) {
   triple("grid", Shape.Grid);
   triple("block", Shape.Block);
   number("dynamic shared memory", Shape.DynamicSmemBytes);
-  triple("cluster", Shape.Cluster);
+  text("cluster", extentsText(Shape.Cluster, ",") +
+                      (Shape.Class ? "/" + std::to_string(Shape.Class) : std::string()));
 }
 
 void RecordWriter::rest(const char *Field, const std::vector<std::string> &Values) {

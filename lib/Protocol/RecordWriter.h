@@ -49,7 +49,8 @@ public:
   void triple(const char *Field, const std::array<uint32_t, 3> &Value) {
     text(Field, extentsText(Value, ","));
   }
-  /// Writes grid, block, dynamic shared memory and cluster, which the documentation calls SHAPE.
+  /// Writes grid, block, dynamic shared memory, and cluster with the class, which the documentation
+  /// calls SHAPE.
   void shape(const LaunchShape &Shape);
   void rest(const char *Field, const std::vector<std::string> &Values);
 

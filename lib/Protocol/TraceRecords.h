@@ -307,6 +307,25 @@ struct ShapeArgumentRecord : KernelArgument {
   }
 };
 
+/// The launches of one kernel and shape whose scalar arguments have the same values, in a process
+/// in which they have not always. Launches that could not be told apart are in no such record.
+struct TracedClass {
+  static constexpr ProtocolKind Kind{ProbeFile, "class", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t Key = 0; ///< Made of the values (Probe/Driver/ScalarKey.h). It is never 0.
+  uint64_t Launches = 0;
+  uint64_t TotalNs = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("key", Record.Key);
+    Visit.number("launches", Record.Launches);
+    Visit.number("total ns", Record.TotalNs);
+  }
+};
+
 /// The kinds of driver calls after which memory is no longer the program's alone, or is not what it
 /// seems.
 enum class HazardKind {

@@ -144,16 +144,16 @@ void RoundsStage::compose() {
 /// What the rounds so far have in hand, and what a further one promises. Kernels that no further
 /// run times promise something for the whole runs, which are made in the confirmation's time.
 GainProspect RoundsStage::prospect() const {
-  GainProspect P;
+  double InHand = 0, Promised = 0;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     const InRunOutcome &O = All.Outcomes[K];
     double Share = Job.Kernels[K].Traced.Share;
     if (O.Verdict == InRunVerdict::Nominated)
-      P.InHand += Share * std::max(0.0, 1 - O.Ratio.High);
+      InHand += Share * std::max(0.0, 1 - O.Ratio.High);
     bool ByRuns = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
-    (ByRuns ? P.InHand : P.Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
+    (ByRuns ? InHand : Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
   }
-  return P;
+  return State.Prospect.next(InHand, Promised);
 }
 
 llvm::Error RoundsStage::timeRound() {

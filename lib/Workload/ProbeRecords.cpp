@@ -128,6 +128,19 @@ void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K, bool OtherP
   All.push_back(std::move(K));
 }
 
+/// Adds \p C to the launches of the same kernel, shape and arguments in \p All.
+void addClass(std::vector<TracedClass> &All, TracedClass C) {
+  auto Old = llvm::find_if(All, [&](const TracedClass &Old) {
+    return Old.Kernel == C.Kernel && Old.Shape == C.Shape && Old.Key == C.Key;
+  });
+  if (Old == All.end()) {
+    All.push_back(std::move(C));
+    return;
+  }
+  Old->Launches += C.Launches;
+  Old->TotalNs += C.TotalNs;
+}
+
 void addDevice(std::vector<DeviceInfo> &All, DeviceInfo D) {
   if (llvm::none_of(All, [&](const DeviceInfo &Old) { return Old.Uuid == D.Uuid; }))
     All.push_back(std::move(D));
@@ -209,6 +222,8 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
              In, [&](const ArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
          takeRecord<ShapeArgumentRecord>(
              In, [&](const ShapeArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
+         takeRecord<TracedClass>(In,
+                                 [&](TracedClass C) { addClass(Record.Classes, std::move(C)); }) ||
          takeRecord<SpanRecord>(In,
                                 [&](const SpanRecord &R) {
                                   State.FirstNs = std::min(State.FirstNs, R.FirstNs);
@@ -326,6 +341,8 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
       Text += recordLine(HazardRecord{Kind, Call});
   for (const auto &[Kernel, Its] : Record.Arguments)
     Text += Its.print(Kernel);
+  for (const TracedClass &C : Record.Classes)
+    Text += recordLine(C);
   Text += printInRun(Record.InRun);
   if (!Record.Faulted)
     Text += recordLine(EndRecord());

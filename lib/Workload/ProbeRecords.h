@@ -45,6 +45,8 @@ struct ProbeRecord {
   /// What calls that launch kernels passed as arguments, by kernel. Kernels that the program itself
   /// adds to a graph are launched by no such call.
   std::map<std::string, KernelArguments> Arguments;
+  /// How the time of launches with one shape is divided among those with different arguments.
+  std::vector<TracedClass> Classes;
   std::map<HazardKind, std::set<std::string>> Hazards; ///< Driver calls that the program makes.
   InRunRecord InRun;                                   ///< The records of a timing run.
   /// The counters of a run with counted images that are not 0: by variable, and then by index.

@@ -351,6 +351,50 @@ TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
   checkEmitted({App}, Report, Plain.Stdout);
 }
 
+/// The short launches alone, of which one is the first and one is in the middle, would choose fewer
+/// registers.
+TEST_F(Tune, launchesOfTwoLengths_areTimedByLength) {
+  Project P("lengths");
+  const std::string Source = machine().Sources + "/apps/lengths.cu", App = P.path("app");
+  P.compile(building(Source, App, {Arch}));
+  for (const char *How : {"plain", "graph"}) {
+    SCOPED_TRACE(How);
+    CommandResult Plain = run({App, How});
+    ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+    const std::string Profile = P.path(std::string(How) + ".yaml");
+    CommandResult Tuned =
+        P.carve({"tune", "--entries=blocks", "--profile=" + Profile, "--", App, How});
+    ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+    TuningReport Report = P.report();
+    checkReport(Report, P.log());
+    ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+    const KernelReport &K = Report.Kernels.front();
+    EXPECT_EQ(K.Launches, 120u);
+    EXPECT_EQ(K.Shapes.size(), 1u) << "the user knows one shape";
+    EXPECT_EQ(K.InRun.Mode, "replay") << K.InRun.Reason;
+    EXPECT_EQ(K.InRun.Verified, "bitwise");
+    EXPECT_NE(K.InRun.Reason.find("; 2 classes by arguments"), std::string::npos) << K.InRun.Reason;
+    EXPECT_GT(K.RegsAfter, 64u) << K.Variant;
+    const std::string New = P.path(std::string("new-") + How);
+    P.compile(building(Source, New, {Arch, "--carve-profile=" + Profile}));
+    checkEmitted({New, How}, Report, Plain.Stdout);
+  }
+}
+
+/// The same where each launch runs the next variant: a cycle runs over launches of one length.
+TEST_F(Tune, launchesOfTwoLengths_areRotatedByLength) {
+  Project P("lengths-rotated");
+  const std::string Source = machine().Sources + "/apps/lengths.cu", App = P.path("app");
+  P.compile(building(Source, App, {Arch}));
+  CommandResult Tuned = P.carve({"tune", "--mode=rotate", "--entries=blocks", "--", App, "many"});
+  ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  const KernelReport &K = Report.Kernels.front();
+  EXPECT_EQ(K.InRun.Mode, "rotate") << K.InRun.Reason;
+  EXPECT_NE(K.InRun.Reason.find("; 2 classes by arguments"), std::string::npos) << K.InRun.Reason;
+}
+
 /// What depends on time must not look like a result that a variant has changed.
 TEST_F(Tune, averageOfAsynchronousLaunches_isKnownToDependOnTime) {
   Project P("averages");

@@ -13,6 +13,14 @@ CUstream carve::probe::streamOf(CUstream Stream, CUpti_CallbackId Id) {
   return namedStream(Stream, plainForm(Id) != Id);
 }
 
+LaunchShape carve::probe::shapeOf(const CUlaunchConfig &Config) {
+  LaunchShape Shape;
+  Shape.Grid = {Config.gridDimX, Config.gridDimY, Config.gridDimZ};
+  Shape.Block = {Config.blockDimX, Config.blockDimY, Config.blockDimZ};
+  Shape.DynamicSmemBytes = Config.sharedMemBytes;
+  return Shape;
+}
+
 /// Decodes cuLaunchKernel and cuLaunchCooperativeKernel, whose first parameters are alike.
 template <class Params> static LaunchCall decodePlain(Params *P, bool PerThread) {
   LaunchCall Call;
@@ -43,9 +51,7 @@ static std::optional<LaunchCall> decodeEx(cuLaunchKernelEx_params *P, bool PerTh
   const CUlaunchConfig &Config = *P->config;
   LaunchCall Call;
   Call.Slot = &P->f;
-  Call.Shape.Grid = {Config.gridDimX, Config.gridDimY, Config.gridDimZ};
-  Call.Shape.Block = {Config.blockDimX, Config.blockDimY, Config.blockDimZ};
-  Call.Shape.DynamicSmemBytes = Config.sharedMemBytes;
+  Call.Shape = shapeOf(Config);
   Call.Stream = namedStream(Config.hStream, PerThread);
   Call.Parameters = P->kernelParams;
   Call.Extra = P->extra;

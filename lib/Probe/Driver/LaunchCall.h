@@ -27,6 +27,9 @@ inline uint64_t argumentBits(const void *Argument, size_t Bytes) {
 /// `_ptsz` a null stream is the thread's own one.
 CUstream streamOf(CUstream Stream, CUpti_CallbackId Id);
 
+/// Returns the shape of launches with \p Config, as far as its attributes do not say more.
+LaunchShape shapeOf(const CUlaunchConfig &Config);
+
 /// A launch of one kernel. It points into the callback's parameters and is valid only during the
 /// callback.
 struct LaunchCall {

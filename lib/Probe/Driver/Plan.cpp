@@ -43,6 +43,11 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
              In, [&](const GuardedShape &R) { P.Kernels[R.Kernel].Guards[R.Guard].Shape = R; }) ||
          takeRecord<PlannedShape>(
              In, [&](const PlannedShape &R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
+         takeRecord<PlannedClass>(In,
+                                  [&](const PlannedClass &R) {
+                                    P.Kernels[R.Kernel].Classes[R.Shape.undivided()][R.Key] =
+                                        R.Shape.Class;
+                                  }) ||
          takeRecord<ExcludeRecord>(In, [&](const ExcludeRecord &R) { Excluded.push_back(R); }) ||
          takeRecord<MeasureRecord>(In, [&](const MeasureRecord &R) { Measured.push_back(R); });
 }
@@ -140,6 +145,18 @@ const PlannedShape *PlannedKernel::find(const LaunchShape &Shape) const {
     if (S.Shape == Shape)
       return &S;
   return nullptr;
+}
+
+LaunchShape PlannedKernel::inClass(LaunchShape Shape, uint64_t Key) const {
+  auto Found = Classes.find(Shape);
+  if (Found == Classes.end())
+    return Shape;
+  auto Class = Found->second.find(Key);
+  if (Class == Found->second.end())
+    Class = Found->second.find(0);
+  if (Class != Found->second.end())
+    Shape.Class = Class->second;
+  return Shape;
 }
 
 bool PlannedKernel::Guard::allows(const LaunchShape &Launched) const {

@@ -43,7 +43,15 @@ struct PlannedKernel {
   std::set<size_t> Measured;     ///< The variants that compute something else and are only timed.
   std::map<unsigned, Guard> Guards; ///< By number, from 1.
   std::vector<PlannedShape> Shapes;
+  /// The classes into which the launches of a shape are divided, by this shape, undivided, and the
+  /// key of the scalar arguments. The class with the key 0 is that of all other keys.
+  std::map<LaunchShape, std::map<uint64_t, uint32_t>> Classes;
 
+  /// Returns whether launches of \p Shape, undivided, are of different classes.
+  bool isDivided(const LaunchShape &Shape) const { return Classes.count(Shape) > 0; }
+  /// Returns \p Shape, undivided, with the class of launches whose scalar arguments have the key
+  /// \p Key; 0 if the arguments cannot be read. It remains undivided if there is no such class.
+  LaunchShape inClass(LaunchShape Shape, uint64_t Key) const;
   const PlannedShape *find(const LaunchShape &Shape) const;
   /// Returns whether launches of \p Shape may run \p Variant, as far as its guard's grid and block
   /// tell.

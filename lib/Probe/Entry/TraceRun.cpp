@@ -2,6 +2,7 @@
 
 #include "Probe/Driver/KernelSignature.h"
 #include "Probe/Driver/LaunchCall.h"
+#include "Probe/Driver/ScalarKey.h"
 
 using namespace carve;
 using namespace carve::probe;
@@ -53,12 +54,41 @@ void TraceRun::onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   // The parameters in an `extra` buffer are not read.
   void **Values = Launch->Extra ? nullptr : Launch->Parameters;
   std::string Lines;
-  if (!Arguments.compare(Handle, Launch->Shape, Values, Lines))
+  std::optional<LaunchScalars> Scalars = Arguments.compare(Handle, Launch->Shape, Values, Lines);
+  if (!Scalars)
     if (const char *Name = kernelName(Driver, Handle))
-      Arguments.add(Handle, Name, parameterBytesOfHandle(Driver, Handle), Launch->Shape, Values,
-                    Lines);
+      Scalars = Arguments.add(Handle, Name, parameterBytesOfHandle(Driver, Handle), Launch->Shape,
+                              Values, Lines);
   if (!Lines.empty())
     File.append(Lines);
+  if (Scalars && Scalars->Key)
+    Classes.launched(Scalars->Kernel, Launch->Shape, *Scalars->Key, Call.correlationId);
+  else if (Scalars)
+    Classes.giveUp(Scalars->Kernel);
+}
+
+/// Takes note of the launches that the nodes of \p Graph make. The records of all of them have the
+/// id of the one call.
+void TraceRun::onNodes(const GraphCopy &Graph, uint64_t Correlation) {
+  std::vector<size_t> Bytes;
+  std::vector<const void *> Values;
+  for (const CopiedNode &Node : Graph.Nodes) {
+    const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+    if (!Kernel || !Node.Enabled)
+      continue;
+    if (Kernel->Packed) {
+      Classes.giveUp(Kernel->Name);
+      continue;
+    }
+    Bytes.clear();
+    Values.clear();
+    for (const std::vector<char> &Value : Kernel->Arguments) {
+      Bytes.push_back(Value.size());
+      Values.push_back(Value.data());
+    }
+    Classes.launched(Kernel->Name, shapeOf(Kernel->Config), scalarKey(Bytes, Values.data()),
+                     Correlation, /*ByNode=*/true);
+  }
 }
 
 /// A graph that the device launches may never be launched by a call.
@@ -76,6 +106,13 @@ void TraceRun::onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (Launched->needsOtherContext(Call.context))
     Launched->stay(GraphStay::OtherContext);
   recordStay(File, *Launched);
+  onNodes(*Launched, Call.correlationId);
+}
+
+TraceRun::Counted TraceRun::onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
+                                     std::string &) {
+  Classes.recorded(Record.name, Shape, Record.correlationId, Record.end - Record.start);
+  return {false, Record.name};
 }
 
 void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {

@@ -2,8 +2,8 @@
 /// The mode of a run that traces the unchanged program. It records what affects how kernels may be
 /// timed: hazards, launches that overlap others, and the program's own questions about attributes
 /// and occupancy of kernels, and which graphs a timing run cannot launch node by node. It also
-/// records which arguments have the same value at every launch. Kernels and images are recorded in
-/// every mode.
+/// records which arguments have the same value at every launch, and how the time is divided among
+/// launches with different ones. Kernels and images are recorded in every mode.
 #pragma once
 
 #include "Probe/Driver/Hazards.h"
@@ -11,6 +11,7 @@
 #include "Probe/Graphs/ExecutableGraphs.h"
 #include "Probe/Process/RecordFile.h"
 #include "Probe/Trace/LaunchArguments.h"
+#include "Probe/Trace/LaunchClasses.h"
 
 namespace carve::probe {
 
@@ -35,6 +36,9 @@ public:
     if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
       Graphs.contextDestroyed(Resource.context);
   }
+  Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
+                   std::string &Lines) override;
+  void finish() override { File.append(Classes.lines()); }
 
 private:
   /// The calls after which a kernel may have the handle of another one that is gone.
@@ -44,12 +48,14 @@ private:
   void onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onProgrammaticLaunch(const void *Handle);
   void onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  void onNodes(const GraphCopy &Graph, uint64_t Correlation);
   void onQuery(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
   const DriverApi &Driver;
   RecordFile &File;
   SeenHandles Programmatic; ///< The kernels that were recorded as launched in this way.
   LaunchArguments Arguments;
+  LaunchClasses Classes;
   ExecutableGraphs Graphs;
 };
 

@@ -1,6 +1,7 @@
 #include "Probe/Replay/KernelHandles.h"
 
 #include "Probe/Driver/KernelSignature.h"
+#include "Probe/Driver/ScalarKey.h"
 #include "Probe/Driver/StreamCaptures.h"
 
 #include <algorithm>
@@ -13,6 +14,13 @@ LaunchShape ResolvedKernel::shapeOf(const LaunchCall &Call) const {
   if (Shape.Cluster == std::array<uint32_t, 3>{1, 1, 1})
     Shape.Cluster = Cluster;
   return Shape;
+}
+
+LaunchShape ResolvedKernel::inClass(const LaunchShape &Shape, const LaunchCall &Call) const {
+  if (!Planned->isDivided(Shape))
+    return Shape;
+  bool Readable = ParameterBytes && !Call.Extra && (Call.Parameters || ParameterBytes->empty());
+  return Planned->inClass(Shape, Readable ? scalarKey(*ParameterBytes, Call.Parameters) : 0);
 }
 
 /// Returns whether the guard with the number \p Guard holds at \p Call.

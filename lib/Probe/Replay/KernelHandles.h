@@ -28,8 +28,11 @@ struct ResolvedKernel {
   /// The size of each parameter in bytes, in order; nothing if the driver cannot tell the sizes.
   std::optional<std::vector<size_t>> ParameterBytes;
 
-  /// Returns the launch's shape in the form that activity records have.
+  /// Returns the launch's shape in the form that activity records have, undivided.
   LaunchShape shapeOf(const LaunchCall &Call) const;
+  /// Returns \p Shape, which shapeOf() returned for \p Call, with the class of its arguments. They
+  /// are read only if the plan divides the shape.
+  LaunchShape inClass(const LaunchShape &Shape, const LaunchCall &Call) const;
   /// Returns whether \p Call has what \p Variant was compiled for, and no variant before it has its
   /// name and what it needs, too. If the arguments cannot be read, only variants that rely on no
   /// argument may run.

@@ -11,10 +11,11 @@ using namespace carve;
 using namespace carve::probe;
 
 namespace {
-/// The program's rotated or dispatched launch in which this thread is.
+/// The program's rotated or dispatched launch in which this thread is, or one beside the rotation.
 struct ChangedLaunch {
   const PlannedShape *Shape = nullptr;
   size_t Variant = 0;
+  Rotation *Beside = nullptr;
 };
 } // namespace
 
@@ -147,12 +148,29 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (!Launch)
     return;
   std::shared_ptr<ResolvedKernel> Kernel = Handles.find(*Launch->Slot, Call.context);
-  const PlannedShape *Shape = Kernel ? Kernel->Planned->find(Kernel->shapeOf(*Launch)) : nullptr;
-  if (!Shape)
+  if (!Kernel)
     return;
-  ShapeState &State = Shapes.at(Shape);
-  if (State.Kernel->Mode == TimingMode::Dispatch)
-    return dispatch(State, *Kernel, *Launch);
+  const PlannedKernel &Planned = *Kernel->Planned;
+  LaunchShape Undivided = Kernel->shapeOf(*Launch);
+  const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, *Launch));
+  if (Shape && Planned.Mode == TimingMode::Dispatch)
+    return dispatch(Shapes.at(Shape), *Kernel, *Launch);
+  auto How = ProgramCalls::active() ? Rotation::By::NestedCall : Rotation::By::Call;
+  std::optional<size_t> Variant;
+  if (Shape)
+    Variant = change(*Shape, *Kernel, *Launch, Call, How);
+  if (Variant)
+    ThisLaunch = {Shape, *Variant, nullptr};
+  else if (Planned.isDivided(Undivided) && !isCapturing(Driver, Launch->Stream))
+    ThisLaunch.Beside = noteBeside(Planned, Undivided, Call.correlationId, How);
+}
+
+/// Replays the launch, or makes it a variant whose turn it is. Returns which one; nothing if it
+/// runs the program's own kernel and does not take part in the rotation.
+std::optional<size_t> PlannedRun::change(const PlannedShape &Shape, ResolvedKernel &Kernel,
+                                         const LaunchCall &Launch, const CUpti_CallbackData &Call,
+                                         Rotation::By How) {
+  ShapeState &State = Shapes.at(&Shape);
   uint64_t Index = 0;
   bool Replay = false, Rotate = false;
   {
@@ -162,34 +180,61 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     Rotate = wantsRotation(State);
   }
   // A variant in a captured launch would stay in the graph.
-  if ((!Replay && !Rotate) || isCapturing(Driver, Launch->Stream))
-    return;
-  if (Replay && replay(State, *Kernel, *Launch, Index, Call.context))
-    return;
-  auto How = ProgramCalls::active() ? Rotation::By::NestedCall : Rotation::By::Call;
-  if (Rotate)
-    if (auto Variant = rotate(State, *Kernel, *Launch, Index, Call.correlationId, How))
-      ThisLaunch = {State.Shape, *Variant};
+  if ((!Replay && !Rotate) || isCapturing(Driver, Launch.Stream))
+    return std::nullopt;
+  if (Replay && replay(State, Kernel, Launch, Index, Call.context))
+    return std::nullopt;
+  return Rotate ? rotate(State, Kernel, Launch, Index, Call.correlationId, How) : std::nullopt;
+}
+
+/// Returns whether a class of \p Shape is rotated, or may be from a later launch on.
+bool PlannedRun::mayRotate(const DividedShape &Shape) const {
+  const PlannedKernel &Kernel = *Shape.first;
+  return Kernel.mayBecomeVariants() && !Kernels.at(&Kernel).Refused &&
+         std::any_of(Kernel.Shapes.begin(), Kernel.Shapes.end(), [&](const PlannedShape &Each) {
+           const ShapeState &State = Shapes.at(&Each);
+           return Each.Shape.undivided() == Shape.second && !(State.Turns && State.Turns->ended());
+         });
+}
+
+/// Takes note of a launch of a divided shape that runs the default outside of all cycles. Returns
+/// where it waits for its record; null if no class is rotated any more.
+Rotation *PlannedRun::noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
+                                 uint64_t Correlation, Rotation::By How) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  const DividedShape Shape{&Kernel, Undivided};
+  if (!mayRotate(Shape))
+    return nullptr;
+  Rotation &Launches =
+      Beside.try_emplace(Shape, std::vector<size_t>{DefaultPlace}, Wanted.Seed).first->second;
+  Launches.launched({0, DefaultPlace, /*Counts=*/false}, Correlation, How, Rotated++);
+  return &Launches;
 }
 
 std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Context,
                                             uint64_t Correlation) {
   std::shared_ptr<ResolvedKernel> Kernel = Handles.find(*Node.Slot, Context);
-  const PlannedShape *Shape = Kernel ? Kernel->Planned->find(Kernel->shapeOf(Node)) : nullptr;
-  if (!Shape)
+  if (!Kernel || Kernel->Planned->Mode == TimingMode::Dispatch)
     return std::nullopt;
-  ShapeState &State = Shapes.at(Shape);
+  const PlannedKernel &Planned = *Kernel->Planned;
+  LaunchShape Undivided = Kernel->shapeOf(Node);
+  const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, Node));
   uint64_t Index = 0;
-  {
+  bool Rotate = false;
+  if (Shape) {
     std::lock_guard<std::mutex> Guard(Lock);
+    ShapeState &State = Shapes.at(Shape);
     Index = State.Launches++;
-    if (State.Kernel->Mode == TimingMode::Dispatch || !wantsRotation(State))
-      return std::nullopt;
+    Rotate = wantsRotation(State);
   }
-  auto Variant = rotate(State, *Kernel, Node, Index, Correlation, Rotation::By::Node);
+  std::optional<size_t> Variant;
+  if (Rotate)
+    Variant = rotate(Shapes.at(Shape), *Kernel, Node, Index, Correlation, Rotation::By::Node);
+  if (!Variant && Planned.isDivided(Undivided))
+    (void)noteBeside(Planned, Undivided, Correlation, Rotation::By::Node);
   if (!Variant || *Variant == DefaultPlace)
     return std::nullopt;
-  return NodeVariant{*Node.Slot, State.Kernel->Name, State.Kernel->Variants[*Variant].Name};
+  return NodeVariant{*Node.Slot, Planned.Name, Planned.Variants[*Variant].Name};
 }
 
 void PlannedRun::failed(uint64_t Correlation) {
@@ -197,6 +242,8 @@ void PlannedRun::failed(uint64_t Correlation) {
   for (auto &[Shape, State] : Shapes)
     if (State.Turns)
       State.Turns->failed(Correlation);
+  for (auto &[Shape, Launches] : Beside)
+    Launches.failed(Correlation);
 }
 
 /// The kernel is not rotated any more, so that whole runs decide: in those, graphs are made with
@@ -332,7 +379,7 @@ void PlannedRun::dispatch(ShapeState &State, ResolvedKernel &Kernel, const Launc
   std::lock_guard<std::mutex> Guard(Lock);
   State.notePending();
   ++State.Dispatched;
-  ThisLaunch = {State.Shape, Variant};
+  ThisLaunch = {State.Shape, Variant, nullptr};
   *Launch.Slot = Kernel.Variants[Variant];
 }
 
@@ -361,10 +408,13 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
 
 void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
   const PlannedShape *Shape = std::exchange(ThisLaunch.Shape, nullptr);
+  Rotation *Outside = std::exchange(ThisLaunch.Beside, nullptr);
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
-  if (!Shape || !Result || *Result == CUDA_SUCCESS)
+  if ((!Shape && !Outside) || !Result || *Result == CUDA_SUCCESS)
     return;
   std::lock_guard<std::mutex> Guard(Lock);
+  if (!Shape)
+    return Outside->failed(Call.correlationId);
   ShapeState &State = Shapes.at(Shape);
   if (State.Turns)
     State.Turns->failed(Call.correlationId);
@@ -453,6 +503,37 @@ void PlannedRun::checkRotated() {
                  "hung after " + std::to_string(LimitMs) + " ms");
 }
 
+/// Returns the state of the shape, or of the class of a divided shape, to which a record belongs.
+/// Records do not tell classes: it is the class of the launch that waits for the record. Returns
+/// null if the shape is not planned, if no class of it waits, or if the launch is beside them.
+PlannedRun::ShapeState *PlannedRun::stateOf(const PlannedKernel &Kernel,
+                                            const LaunchShape &Undivided, size_t Variant,
+                                            uint64_t Correlation, bool InGraph) {
+  if (!Kernel.isDivided(Undivided)) {
+    const PlannedShape *Planned = Kernel.find(Undivided);
+    return Planned ? &Shapes.at(Planned) : nullptr;
+  }
+  ShapeState *Found = nullptr;
+  std::optional<Rotation::Match> Best;
+  for (const PlannedShape &Each : Kernel.Shapes) {
+    ShapeState &State = Shapes.at(&Each);
+    if (Each.Shape.undivided() != Undivided || !State.Turns)
+      continue;
+    std::optional<Rotation::Match> Its = State.Turns->match(Variant, Correlation, InGraph);
+    if (!Its || (Best && *Best <= *Its))
+      continue;
+    Best = Its;
+    Found = &State;
+  }
+  if (auto Others = Beside.find({&Kernel, Undivided}); Others != Beside.end())
+    if (auto Its = Others->second.match(Variant, Correlation, InGraph);
+        Its && (!Best || *Its < *Best)) {
+      (void)Others->second.recorded(Variant, Correlation, InGraph);
+      return nullptr;
+    }
+  return Found;
+}
+
 PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
                                          const LaunchShape &Shape, std::string &Lines) {
   LastRecordMs = steadyMs();
@@ -468,19 +549,19 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
     return Result;
   const Named &Found = It->second;
   Result.Name = Found.Kernel->Name;
-  const PlannedShape *Planned = Found.Kernel->find(Shape);
-  if (!Planned)
-    return Result;
   bool InGraph = Record.graphNodeId != 0;
   std::lock_guard<std::mutex> Guard(Lock);
-  ShapeState &State = Shapes.at(Planned);
+  ShapeState *Its = stateOf(*Found.Kernel, Shape, Found.Variant, Record.correlationId, InGraph);
+  if (!Its)
+    return Result;
+  ShapeState &State = *Its;
   if (!InGraph && Found.Variant != DefaultPlace && State.Dispatched > 0)
     --State.Dispatched;
   if (!State.Turns)
     return Result;
   if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId, InGraph);
       Turn && Turn->Counts)
-    Lines += recordLine(RotatedSample{Found.Kernel->Name, Shape, unsigned(Turn->Cycle),
+    Lines += recordLine(RotatedSample{Found.Kernel->Name, State.Shape->Shape, unsigned(Turn->Cycle),
                                       Found.Kernel->Variants[Found.Variant].Name,
                                       double(Record.end - Record.start)});
   return Result;

@@ -52,7 +52,8 @@ public:
   void check() override;
 
 private:
-  /// The state of one planned shape of one planned kernel.
+  /// The state of one planned shape of one planned kernel. Each class of a divided shape is planned
+  /// and has a state of its own.
   struct ShapeState {
     const PlannedKernel *Kernel = nullptr;
     const PlannedShape *Shape = nullptr;
@@ -95,6 +96,9 @@ private:
   };
 
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  std::optional<size_t> change(const PlannedShape &Shape, ResolvedKernel &Kernel,
+                               const LaunchCall &Launch, const CUpti_CallbackData &Call,
+                               Rotation::By How);
   void onLaunched(const CUpti_CallbackData &Call);
   bool wantsReplay(const ShapeState &State, uint64_t Index) const;
   bool wantsRotation(const ShapeState &State) const;
@@ -112,6 +116,13 @@ private:
                                   uint64_t Correlation) override;
   void failed(uint64_t Correlation) override;
   void refused(const NodeVariant &To, const std::string &Why) override;
+  /// A planned kernel and a shape of it that the plan divides, undivided.
+  using DividedShape = std::pair<const PlannedKernel *, LaunchShape>;
+  bool mayRotate(const DividedShape &Shape) const;
+  Rotation *noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
+                       uint64_t Correlation, Rotation::By How);
+  ShapeState *stateOf(const PlannedKernel &Kernel, const LaunchShape &Undivided, size_t Variant,
+                      uint64_t Correlation, bool InGraph);
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                      uint64_t Index);
   void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
@@ -123,6 +134,8 @@ private:
       if (State.Turns)
         State.Turns->forgetLaunches();
     }
+    for (auto &[Shape, Launches] : Beside)
+      Launches.forgetLaunches();
   }
   const ShapeState *firstPending(size_t &Variant) const;
   void checkRotated();
@@ -147,6 +160,9 @@ private:
   uint64_t Rotated = 0; ///< The number of rotated launches.
   std::map<const PlannedShape *, ShapeState> Shapes;
   std::map<const PlannedKernel *, KernelState> Kernels;
+  /// The launches of divided shapes that run the default outside of all cycles. Records do not tell
+  /// classes, so these wait for theirs, too, lest one of a class gets it.
+  std::map<DividedShape, Rotation> Beside;
 };
 
 /// Reads the plan in the file \p Path and makes \p Mode of it. Fails if the plan cannot be used.

@@ -33,20 +33,34 @@ void Rotation::failed(uint64_t Correlation) {
   std::erase_if(Launches, [&](const Waiting &W) { return W.Correlation == Correlation; });
 }
 
-std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correlation,
-                                                 bool InGraph) {
+/// Returns the launch to which a record belongs, or the end of Launches.
+std::deque<Rotation::Waiting>::const_iterator Rotation::find(size_t Variant, uint64_t Correlation,
+                                                             bool InGraph) const {
   auto Find = [&](auto Matches) {
     return std::find_if(Launches.begin(), Launches.end(), [&](const Waiting &W) {
       return W.T.Variant == Variant && (W.How == By::Node) == InGraph && Matches(W);
     });
   };
   auto It = Find([&](const Waiting &W) { return W.Correlation == Correlation; });
-  if (It != Launches.end())
-    Correlated |= It->How == By::Call;
-  else
+  if (It == Launches.end())
     It = Find([&](const Waiting &W) { return W.How != By::Call || !Correlated; });
+  return It;
+}
+
+std::optional<Rotation::Match> Rotation::match(size_t Variant, uint64_t Correlation,
+                                               bool InGraph) const {
+  auto It = find(Variant, Correlation, InGraph);
   if (It == Launches.end())
     return std::nullopt;
+  return Match{It->Correlation != Correlation, It->Number};
+}
+
+std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correlation,
+                                                 bool InGraph) {
+  auto It = find(Variant, Correlation, InGraph);
+  if (It == Launches.end())
+    return std::nullopt;
+  Correlated |= It->Correlation == Correlation && It->How == By::Call;
   Turn T = It->T;
   Launches.erase(It);
   return T;

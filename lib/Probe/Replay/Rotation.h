@@ -49,6 +49,16 @@ public:
   /// Forgets the launches without a record, because none will come.
   void forgetLaunches() { Launches.clear(); }
 
+  /// How well a record belongs to a launch that waits. Of several launches the least is it.
+  struct Match {
+    bool ByOrder = false; ///< Only the order of the records says so, and not their ids.
+    uint64_t Number = 0;
+    auto operator<=>(const Match &) const = default;
+  };
+  /// Returns how well a record belongs to the launch that recorded() would take for it; nothing if
+  /// it would take none.
+  std::optional<Match> match(size_t Variant, uint64_t Correlation, bool InGraph) const;
+
   /// Returns the turn to which a record of a launch of \p Variant belongs. If a waiting launch has
   /// its correlation, it is that one. Otherwise the order of the records decides, because the ids
   /// of the runtime's calls are not those of the driver's calls. \p InGraph says that a node of a
@@ -68,6 +78,9 @@ private:
     By How;
     uint64_t Number;
   };
+
+  std::deque<Waiting>::const_iterator find(size_t Variant, uint64_t Correlation,
+                                           bool InGraph) const;
 
   std::vector<size_t> Active, Order;
   size_t At = 0;

@@ -1,6 +1,7 @@
 #include "Probe/Trace/LaunchArguments.h"
 
 #include "Probe/Driver/LaunchCall.h"
+#include "Probe/Driver/ScalarKey.h"
 #include "Protocol/RecordWriter.h"
 #include "Protocol/TraceRecords.h"
 
@@ -33,6 +34,7 @@ bool LaunchArguments::isLikeLast(const Kernel &Its, const Dimensions &Shape,
 void LaunchArguments::keepAsLast(Kernel &Its, const Dimensions &Shape,
                                  const void *const *Arguments) {
   Its.LastShape = Shape;
+  Its.LastKey = scalarKey(Its.Bytes, Arguments);
   Its.LastBytes.clear(); // Its memory stays, so that nothing is allocated.
   for (size_t I = 0; I < Its.Bytes.size(); ++I)
     if (auto *From = static_cast<const char *>(Arguments[I]);
@@ -104,23 +106,31 @@ void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchS
         Its.SameInShape.emplace(Key, firstValues(Its, Arguments, ShapeLine)).first->second.size();
 }
 
-bool LaunchArguments::compare(const void *Handle, const LaunchShape &Shape,
-                              const void *const *Arguments, std::string &Lines) {
+/// Returns what the last launch of \p Known had.
+LaunchScalars LaunchArguments::scalarsOf(const Kernels::value_type &Known) {
+  const auto &[Name, Its] = Known;
+  return {Name, Its.Unknown ? std::nullopt : std::optional(Its.LastKey)};
+}
+
+std::optional<LaunchScalars> LaunchArguments::compare(const void *Handle, const LaunchShape &Shape,
+                                                      const void *const *Arguments,
+                                                      std::string &Lines) {
   std::lock_guard<std::mutex> Guard(Lock);
   auto It = Handles.find(Handle);
   if (It == Handles.end())
-    return false;
+    return std::nullopt;
   Kernels::value_type &Found = *It->second;
   if (!Arguments && !Found.second.Bytes.empty())
     giveUp(Found, Lines);
   else if (!Found.second.Unknown)
     take(Found, /*First=*/false, Shape, Arguments, Lines);
-  return true;
+  return scalarsOf(Found);
 }
 
-void LaunchArguments::add(const void *Handle, std::string_view Name,
-                          std::optional<std::vector<size_t>> Bytes, const LaunchShape &Shape,
-                          const void *const *Arguments, std::string &Lines) {
+LaunchScalars LaunchArguments::add(const void *Handle, std::string_view Name,
+                                   std::optional<std::vector<size_t>> Bytes,
+                                   const LaunchShape &Shape, const void *const *Arguments,
+                                   std::string &Lines) {
   std::lock_guard<std::mutex> Guard(Lock);
   auto [It, New] = Known.try_emplace(std::string(Name));
   Kernels::value_type &Found = *It;
@@ -134,6 +144,7 @@ void LaunchArguments::add(const void *Handle, std::string_view Name,
     giveUp(Found, Lines);
   else if (!Its.Unknown)
     take(Found, New, Shape, Arguments, Lines);
+  return scalarsOf(Found);
 }
 
 void LaunchArguments::forgetHandles() {

@@ -20,6 +20,14 @@
 
 namespace carve::probe {
 
+/// What the scalar arguments of a launch are.
+struct LaunchScalars {
+  std::string_view Kernel; ///< The kernel's name.
+  /// Their key (ScalarKey.h); nothing if the arguments of some launch of the kernel could not be
+  /// read.
+  std::optional<uint64_t> Key;
+};
+
 /// The arguments of a process's launches. Values belong to a kernel's name, because a kernel may be
 /// loaded in several modules and contexts. Thread-safe.
 class LaunchArguments {
@@ -34,16 +42,17 @@ public:
   /// Compares the arguments of a launch of \p Shape with those of the kernel's first one, and of
   /// its first one with that grid and block. \p Arguments is what the launch has as kernelParams;
   /// null if that cannot be read. Appends the `argument` and `shape-argument` lines that follow to
-  /// \p Lines: usually none, and then nothing is allocated. Returns false if \p Handle is not
+  /// \p Lines: usually none, and then nothing is allocated. Returns nothing if \p Handle is not
   /// known. The caller then asks the driver for the kernel, and calls add().
-  bool compare(const void *Handle, const LaunchShape &Shape, const void *const *Arguments,
-               std::string &Lines);
+  std::optional<LaunchScalars> compare(const void *Handle, const LaunchShape &Shape,
+                                       const void *const *Arguments, std::string &Lines);
 
   /// Does the same for a launch of an unknown handle, and knows the handle from then on. It is one
   /// of the kernel \p Name, whose parameters have the sizes \p Bytes; nothing if the driver cannot
   /// tell them.
-  void add(const void *Handle, std::string_view Name, std::optional<std::vector<size_t>> Bytes,
-           const LaunchShape &Shape, const void *const *Arguments, std::string &Lines);
+  LaunchScalars add(const void *Handle, std::string_view Name,
+                    std::optional<std::vector<size_t>> Bytes, const LaunchShape &Shape,
+                    const void *const *Arguments, std::string &Lines);
 
   /// Forgets all handles, but no value. Called when modules are loaded or unloaded, because a new
   /// kernel may get the handle of an unloaded one.
@@ -72,6 +81,7 @@ private:
     /// launch that is like it changes nothing.
     Dimensions LastShape{};
     std::vector<char> LastBytes;
+    uint64_t LastKey = 0;
     bool Unknown = false; ///< Set if a launch's arguments could not be read.
   };
   using Kernels = std::unordered_map<std::string, Kernel>;
@@ -79,6 +89,7 @@ private:
   static bool isLikeLast(const Kernel &Its, const Dimensions &Shape, const void *const *Arguments);
   static void keepAsLast(Kernel &Its, const Dimensions &Shape, const void *const *Arguments);
   static void giveUp(Kernels::value_type &Known, std::string &Lines);
+  static LaunchScalars scalarsOf(const Kernels::value_type &Known);
   template <class Write>
   static std::vector<Parameter> firstValues(const Kernel &Its, const void *const *Arguments,
                                             Write Line);

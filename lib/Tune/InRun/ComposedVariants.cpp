@@ -3,6 +3,7 @@
 
 #include "Tune/InRun/ComposedVariants.h"
 
+#include "Tune/InRun/LaunchDivision.h"
 #include "Tune/InRun/TimedShapes.h"
 #include "Tune/Job/GuardHolds.h"
 
@@ -323,5 +324,6 @@ Composition Composer::compose() {
 
 Composition carve::composeOfShapes(const TracedKernel &Kernel, llvm::ArrayRef<JobVariant> Variants,
                                    const InRunOutcome &Outcome, const InRunLimits &Limits) {
-  return Composer(Kernel, Variants, Outcome, Limits).compose();
+  const TracedKernel Divided = divideLaunches(Kernel).Kernel;
+  return Composer(Divided, Variants, Outcome, Limits).compose();
 }

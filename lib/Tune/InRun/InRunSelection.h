@@ -21,7 +21,7 @@ namespace carve {
 
 /// A kernel as the selection sees it. Variant 0 is the default and variant 1 its control copy.
 struct InRunSubject {
-  /// A launch shape, as it was traced.
+  /// A launch shape, or a class of one (LaunchDivision), as it was traced.
   struct TracedShape {
     LaunchShape Shape;
     uint64_t Launches = 0;
@@ -133,7 +133,8 @@ struct InRunOutcome {
   /// The 95 % interval of each ratio, or the smallest and largest of fewer than 6 rounds. It has as
   /// many elements as Ratios. An element has a meaning only if its ratio is not 0.
   std::vector<RatioInterval> Intervals;
-  /// In the order of InRunSubject::Shapes. Empty if the kernel was not judged.
+  /// In the order of InRunSubject::Shapes, in which shapes are divided. Empty if the kernel was not
+  /// judged.
   std::vector<InRunShapeTimes> Shapes = {};
 };
 

@@ -1,5 +1,6 @@
 #include "Tune/InRun/InRunTuning.h"
 
+#include "Tune/InRun/LaunchDivision.h"
 #include "Tune/Job/GuardHolds.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -51,7 +52,8 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
   InRunSubject S;
   S.Kernel = K.Traced.Kernel;
   S.Variants = namesOf(Variants);
-  S.Shapes = tracedShapes(K.Traced, Timed);
+  const TracedKernel Traced = divideLaunches(K.Traced).Kernel;
+  S.Shapes = tracedShapes(Traced, Timed);
   for (size_t V = 0; V < Variants.size(); ++V) {
     if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
@@ -61,7 +63,7 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
       S.Composed.insert(V);
     if (isComposed(Variants[V]) || Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes) {
       S.Partial.insert(V);
-      S.ShapesOfCodes[V] = shapesOfCodes(K.Traced, Variants[V].Codes);
+      S.ShapesOfCodes[V] = shapesOfCodes(Traced, Variants[V].Codes);
     }
   }
   return S;

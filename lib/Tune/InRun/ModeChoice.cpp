@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 using namespace carve;
 
@@ -55,8 +56,7 @@ struct ShapeChoices {
   double TracedNs; ///< GPU time of all launches, also of those whose shapes are not known.
 
   explicit ShapeChoices(const TracedKernel &Kernel)
-      : Launched(launchedShapes(Kernel)), OneByOne(timedShapes(Kernel)),
-        TracedNs(tracedNs(Kernel)) {
+      : Launched(dividedShapes(Kernel)), OneByOne(timedShapes(Kernel)), TracedNs(tracedNs(Kernel)) {
     for (size_t Count : RepresentativeCounts)
       Representatives[Count] = representativeShapes(Kernel, Count);
   }
@@ -94,6 +94,8 @@ private:
   double replayS(llvm::ArrayRef<TimedShape> Of) const;
   std::string launches() const;
   std::string representatives(llvm::ArrayRef<TimedShape> Of) const;
+  static size_t undivided(llvm::ArrayRef<TimedShape> Of);
+  static std::string classes(llvm::ArrayRef<TimedShape> Of);
 
   ModeChoice fixed(std::string Reason) const;
   ModeChoice rotate(std::string Reason) const;
@@ -197,7 +199,7 @@ std::string Chooser::coverage(llvm::ArrayRef<TimedShape> Of) const {
   const char *Format = llvm::any_of(Of, [](const TimedShape &S) { return S.isRepresentative(); })
                            ? "{0} launch shapes, of which {1} stand for {2:f0} % of its time"
                            : "{0} launch shapes, of which the first {1} have {2:f0} % of its time";
-  return llvm::formatv(Format, Q.Traced.Shapes.size(), Of.size(), 100 * All.covered(Of));
+  return llvm::formatv(Format, Q.Traced.Shapes.size(), undivided(Of), 100 * All.covered(Of));
 }
 
 bool Chooser::mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const {
@@ -236,6 +238,23 @@ std::string Chooser::launches() const {
          (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + printDuration(Mean);
 }
 
+/// How many shapes \p Of are if the classes of one count as one, as they do for the user.
+size_t Chooser::undivided(llvm::ArrayRef<TimedShape> Of) {
+  std::set<LaunchShape> Shapes;
+  for (const TimedShape &S : Of)
+    Shapes.insert(S.Shape.undivided());
+  return Shapes.size();
+}
+
+/// Says how many classes of launches are timed, such as `; 2 classes by arguments`. Empty if no
+/// shape is divided.
+std::string Chooser::classes(llvm::ArrayRef<TimedShape> Of) {
+  auto Count = llvm::count_if(Of, [](const TimedShape &S) { return S.Shape.Class > 0; });
+  return Count == 0   ? std::string()
+         : Count == 1 ? "; one class by arguments"
+                      : "; " + std::to_string(Count) + " classes by arguments";
+}
+
 /// Says for how much \p Of stand, such as `; 8 of 511 launch shapes, which stand for all`. Empty if
 /// each is timed for itself.
 std::string Chooser::representatives(llvm::ArrayRef<TimedShape> Of) const {
@@ -249,8 +268,8 @@ std::string Chooser::representatives(llvm::ArrayRef<TimedShape> Of) const {
   double Covered = All.covered(Of);
   bool ForAll = Known == All.Launched.size() && Covered >= 1 - Rounding;
   std::string What = llvm::formatv("{0:f0} % of its time", 100 * Covered);
-  return llvm::formatv("; {0} of {1} launch shapes, which stand for {2}", Of.size(),
-                       All.Launched.size(), ForAll ? "all" : What);
+  return llvm::formatv("; {0} of {1} launch shapes, which stand for {2}", undivided(Of),
+                       undivided(All.Launched), ForAll ? "all" : What);
 }
 
 ModeChoice Chooser::fixed(std::string Reason) const {
@@ -267,6 +286,7 @@ ModeChoice Chooser::rotate(std::string Reason) const {
   for (const TimedShape &S : Shapes)
     if (hasCycles(S, LeastCycles))
       C.Shapes.push_back(S);
+  C.Reason += classes(C.Shapes);
   return C;
 }
 
@@ -293,7 +313,7 @@ ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double S
   C.Reason = launches();
   if (Q.Hazards.SpinWait)
     C.Reason += "; waits in a loop";
-  C.Reason += representatives(Of);
+  C.Reason += representatives(Of) + classes(Of);
   C.MayRotate = Limits.Request != ModeRequest::Replay && mostHaveCycles(Of, LeastCycles);
   C.Shapes = std::move(Of);
   C.ReplayS = Seconds;

@@ -2,6 +2,7 @@
 
 #include "Protocol/PlanRecords.h"
 #include "Protocol/RecordWriter.h"
+#include "Tune/InRun/LaunchDivision.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -67,13 +68,24 @@ static std::string printShapes(const std::string &Kernel, llvm::ArrayRef<TimedSh
   return Text;
 }
 
+/// Prints what divides those of \p Timed that are classes of a shape.
+static std::string printClasses(const TracedKernel &Kernel, llvm::ArrayRef<TimedShape> Timed) {
+  std::string Text;
+  for (const PlannedClass &C : divideLaunches(Kernel).Classes)
+    if (llvm::any_of(Timed, [&](const TimedShape &S) {
+          return S.Shape.Class && S.Shape.undivided() == C.Shape.undivided();
+        }))
+      Text += recordLine(C);
+  return Text;
+}
+
 static std::string printKernel(const JobKernel &Job, llvm::ArrayRef<JobVariant> Variants,
                                const ModeChoice &Choice, const std::set<std::string> &Excluded) {
   const std::string &Kernel = Job.Traced.Kernel;
   std::string Text = recordLine(KernelRecord{Kernel, Choice.Mode, Choice.MayRotate}) +
                      printVariants(Job, Variants, [](size_t) { return true; });
   std::vector<std::string> Names = namesOf(Variants);
-  Text += printShapes(Kernel, Choice.Shapes);
+  Text += printShapes(Kernel, Choice.Shapes) + printClasses(Job.Traced, Choice.Shapes);
   for (const std::string &Variant : Excluded)
     Text += recordLine(ExcludeRecord{Kernel, Variant});
   for (size_t V = 0; V < Names.size(); ++V)

@@ -33,6 +33,18 @@ double RoundBudget::defaultS(double PlainS, unsigned Effort) {
   return EffortShare[Place] * std::max(LeastBudgetS, BudgetRuns * PlainS);
 }
 
+GainProspect GainProspect::next(double InHandNow, double ByModel) const {
+  // A model that was wrong so far may still be right about something.
+  constexpr double LeastCredit = 0.1;
+  GainProspect Next;
+  Next.InHand = InHandNow;
+  Next.Kept = Kept + std::max(0.0, InHandNow - InHand);
+  double Credit = Asked > 0 ? std::clamp(Next.Kept / Asked, LeastCredit, 1.0) : 1;
+  Next.Promised = Credit * ByModel;
+  Next.Asked = Asked + ByModel;
+  return Next;
+}
+
 bool GainProspect::favoursSearch() const { return Promised > InHand && Promised >= LeastPromise; }
 
 /// The time that is set aside to confirm.

@@ -5,6 +5,8 @@
 
 #include "Tune/InRun/TimedShapes.h"
 
+#include "Tune/InRun/LaunchDivision.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -54,6 +56,10 @@ std::vector<TimedShape> carve::launchedShapes(const TracedKernel &Kernel) {
   return Shapes;
 }
 
+std::vector<TimedShape> carve::dividedShapes(const TracedKernel &Kernel) {
+  return launchedShapes(divideLaunches(Kernel).Kernel);
+}
+
 /// The first of \p Launched that make up \p WantedNs, but at most MostTimedShapes.
 static std::vector<TimedShape> heaviest(std::vector<TimedShape> Launched, double WantedNs) {
   double TakenNs = 0;
@@ -65,11 +71,11 @@ static std::vector<TimedShape> heaviest(std::vector<TimedShape> Launched, double
 }
 
 std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
-  return heaviest(launchedShapes(Kernel), ShareTimed * tracedNs(Kernel));
+  return heaviest(dividedShapes(Kernel), ShareTimed * tracedNs(Kernel));
 }
 
 namespace {
-/// Shapes that differ in their grids only, by falling time.
+/// Shapes that differ in their grids and classes only, by falling time.
 struct ShapeClass {
   std::vector<TimedShape> Shapes;
   double TotalNs = 0;
@@ -165,7 +171,7 @@ static std::vector<TimedShape> representativesOf(ShapeClass Class) {
 }
 
 std::vector<TimedShape> carve::representativeShapes(const TracedKernel &Kernel, size_t Most) {
-  std::vector<TimedShape> Launched = launchedShapes(Kernel);
+  std::vector<TimedShape> Launched = dividedShapes(Kernel);
   double WantedNs = ShareTimed * tracedNs(Kernel);
   std::vector<TimedShape> OneByOne = heaviest(Launched, WantedNs);
   if (OneByOne.size() == Launched.size() || ownNs(OneByOne) >= WantedNs)

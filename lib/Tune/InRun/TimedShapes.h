@@ -1,6 +1,7 @@
 /// \file
 /// Chooses the launch shapes in which a kernel is timed: those with most of its time one by one, or
-/// representatives if the kernel is launched with more grids than can be timed. ModeChoice takes
+/// representatives if the kernel is launched with more grids than can be timed. The classes of a
+/// shape (LaunchDivision) are shapes of their own here. ModeChoice takes
 /// one of both, ProbePlan names the shapes to the probe, and InRunTuning has the times of a
 /// representative count for its whole group. share/doc/timing.md explains the rules.
 #pragma once
@@ -23,8 +24,8 @@ struct TimedShape {
   uint64_t Launches = 0;  ///< Its own launches in the traced run, over all processes.
   unsigned Processes = 1; ///< Processes that launched it.
   double MeanNs = 0;      ///< Mean GPU time of one of its own launches.
-  /// The other shapes of its group. They differ from it in the grid only and are not timed: its
-  /// ratios count for them, too. Empty if it is timed for itself.
+  /// The other shapes of its group. They differ from it in the grid or the class only and are not
+  /// timed: its ratios count for them, too. Empty if it is timed for itself.
   std::vector<LaunchShape> StandsFor = {};
   double StandsForNs = 0; ///< GPU time of all launches of these other shapes, in ns.
 
@@ -45,11 +46,13 @@ double tracedNs(const TracedKernel &Kernel);
 /// The sum of TimedShape::groupNs().
 double groupNs(llvm::ArrayRef<TimedShape> Shapes);
 
-/// The shapes of \p Kernel, by falling time, each for itself. Launches whose shapes the probe could
-/// not tell apart (grid 0,0,0) belong to no shape.
+/// The shapes of \p Kernel, by falling time, each for itself, and undivided. Launches whose shapes
+/// the probe could not tell apart (grid 0,0,0) belong to no shape.
 std::vector<TimedShape> launchedShapes(const TracedKernel &Kernel);
+/// The same, but divided.
+std::vector<TimedShape> dividedShapes(const TracedKernel &Kernel);
 
-/// Those of launchedShapes() that make up 95 % of the kernel's time, but at most MostTimedShapes.
+/// Those of dividedShapes() that make up 95 % of the kernel's time, but at most MostTimedShapes.
 std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 
 /// timedShapes() if they make up 95 % of the kernel's time or are all that there are. Otherwise \p

@@ -24,6 +24,9 @@ std::vector<TracedKernel> carve::tracedKernels(const ProbeRecord &Record) {
     T.Shapes.push_back(K);
     Ns[K.Kernel] += K.TotalNs;
   }
+  for (const TracedClass &C : Record.Classes)
+    if (auto Its = ByName.find(C.Kernel); Its != ByName.end())
+      Its->second.Classes.push_back(C);
   double Total = std::max<double>(1, Record.totalNs());
   std::vector<TracedKernel> All;
   for (auto &[Name, T] : ByName) {

@@ -29,6 +29,8 @@ struct TracedKernel {
   uint64_t GraphLaunches = 0; ///< Launches by graphs.
   /// Absent if no call that launches kernels has passed any.
   std::optional<KernelArguments> Arguments = {};
+  /// Of shapes whose launches had different arguments: how their time is divided among these.
+  std::vector<TracedClass> Classes = {};
 };
 
 /// A kernel that is not tuned, and why.

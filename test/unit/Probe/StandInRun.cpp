@@ -2,6 +2,7 @@
 
 #include "unit/Probe/StandIn/ImageFile.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -26,6 +27,30 @@ StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
   ProbeRun With;
   Trace = With.run(CARVE_TEST_STANDIN_PROGRAM, Arguments);
   Traced = With.onlyFile();
+}
+
+/// Returns the lines of the classes into which the launches of the line \p Kernel were traced;
+/// empty if they had the same arguments.
+std::string StandInRun::dividedShape(const Fields &Kernel, const StandInPlan &Plan) const {
+  const Fields Shape{Kernel[0], Kernel[1], Kernel[2], Kernel[4], Kernel[5]};
+  // Fields: kernel, grid, block, dynamic shared memory, cluster, key, launches, total time.
+  std::vector<Fields> Classes;
+  for (const Fields &C : Traced.of("class"))
+    if (std::equal(Shape.begin(), Shape.end(), C.begin()))
+      Classes.push_back(C);
+  std::sort(Classes.begin(), Classes.end(),
+            [](const Fields &A, const Fields &B) { return std::stoull(A[7]) > std::stoull(B[7]); });
+  std::string Text;
+  for (size_t C = 0; C < Classes.size(); ++C) {
+    const Fields &Its = Classes[C];
+    std::string Place = "\t" + Its[0] + "\t" + Its[1] + "\t" + Its[2] + "\t" + Its[3] + "\t" +
+                        Its[4] + "/" + std::to_string(C + 1) + "\t";
+    Text += "class" + Place + Its[5] + "\n";
+    if (C < Plan.MostClasses)
+      Text += "shape" + Place + Its[6] + "\t" +
+              std::to_string(std::stoull(Its[7]) / std::stoull(Its[6])) + "\n";
+  }
+  return Text;
 }
 
 std::string StandInRun::planText(const StandInPlan &Plan) const {
@@ -57,10 +82,14 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   }
   // Fields: name, grid, block, static and dynamic shared memory, cluster, ..., launches, total
   // time.
-  for (const Fields &K : Traced.of("kernel"))
-    if (Kernels.count(K[0]))
+  for (const Fields &K : Traced.of("kernel")) {
+    std::string Divided = Plan.Divided ? dividedShape(K, Plan) : "";
+    if (!Divided.empty())
+      Text += Divided;
+    else if (Kernels.count(K[0]))
       Text += "shape\t" + K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t" +
               K[9] + "\t" + std::to_string(std::stoull(K[10]) / std::stoull(K[9])) + "\n";
+  }
   return Text;
 }
 

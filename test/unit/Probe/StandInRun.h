@@ -26,6 +26,10 @@ struct StandInPlan {
   /// and with the grid GuardedGrid if that is not empty.
   bool SecondCode = false;
   std::string GuardedGrid = {};
+  /// Whether the launches of a shape are divided as they were traced: the first class is that of
+  /// the arguments with the most time.
+  bool Divided = false;
+  unsigned MostClasses = 8; ///< Further classes are not timed.
 };
 
 class StandInRun {
@@ -43,6 +47,7 @@ public:
 
 private:
   std::string planText(const StandInPlan &Plan) const;
+  std::string dividedShape(const Fields &Kernel, const StandInPlan &Plan) const;
   std::vector<std::string> Arguments;
 };
 

@@ -2,6 +2,7 @@
 
 #include "Protocol/CountRecords.h"
 #include "Protocol/PlanRecords.h"
+#include "Protocol/RecordWriter.h"
 
 #include <gtest/gtest.h>
 
@@ -26,6 +27,19 @@ TEST(RecordReader, soundRecord_isReadWhole) {
   EXPECT_TRUE(R.IsSpan);
   EXPECT_EQ(R.Metric, "m");
   EXPECT_EQ(R.Value, 12.5);
+}
+
+TEST(RecordReader, classOfAShape_followsTheCluster) {
+  std::string Line = "shape\tk\t1,2,3\t4,5,6\t7\t2,1,1/3\t9\t5";
+  RecordReader In(Line);
+  auto R = readRecord<PlannedShape>(In);
+  EXPECT_FALSE(In.bad());
+  EXPECT_EQ(R.Shape, (LaunchShape{{1, 2, 3}, {4, 5, 6}, 7, {2, 1, 1}, 3}));
+  EXPECT_EQ(recordLine(R), Line + "\n");
+  for (const char *Bad : {"1,1,1/", "1,1,1/0", "1,1,1/-1", "1,1,1/2x", "1,1,1/2/3", "1,1/2", "/2"})
+    EXPECT_EQ(wrong<PlannedShape>(std::string("shape\tk\t1,1,1\t1,1,1\t0\t") + Bad + "\t1\t5"),
+              std::string("field 5 is '") + Bad +
+                  "', expected three numbers, or these and a class");
 }
 
 TEST(RecordReader, malformedField_isNamedWithWhatWasExpected) {

@@ -118,6 +118,23 @@ TEST(ProbeRecords, launches_severalFlushesAndProcesses_addUp) {
   EXPECT_EQ(R.totalNs({"b", "c"}), 50u);
 }
 
+TEST(ProbeRecords, classes_severalProcesses_addUp) {
+  ProbeRecord R;
+  auto Class = [](unsigned Key, unsigned Ns) {
+    return "class\ta\t1,1,1\t256,1,1\t0\t1,1,1\t" + std::to_string(Key) + "\t10\t" +
+           std::to_string(Ns) + "\n";
+  };
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Class(7, 500) + Class(8, 90) + "end\n", "1", R)),
+            "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Class(7, 600) + "end\n", "2", R)), "");
+  R = parsed(printProbeRecord(R));
+  ASSERT_EQ(R.Classes.size(), 2u);
+  EXPECT_EQ(R.Classes[0].Key, 7u);
+  EXPECT_EQ(R.Classes[0].Launches, 20u);
+  EXPECT_EQ(R.Classes[0].TotalNs, 1100u);
+  EXPECT_EQ(R.Classes[1].TotalNs, 90u);
+}
+
 TEST(ProbeRecords, launches_otherShapes_areSeparate) {
   std::string Line = kernelLine("a", 1000), Cooperative = Line, Larger = Line;
   Cooperative.replace(Cooperative.find("1,1,1\t0\t"), 8, "1,1,1\t1\t");

@@ -126,3 +126,16 @@ TEST(Rotation, turnThatDoesNotCount_takesItsOwnRecordAndNoOther) {
   EXPECT_TRUE(Second->Counts);
   EXPECT_EQ(Second->Cycle, 4u);
 }
+
+/// Two rotations, as of two classes of a shape. What a record says of both decides.
+TEST(Rotation, match_prefersIdsAndThenTheOldestLaunch) {
+  Rotation A({0, 1}, 1), B({0, 1}, 2);
+  A.launched({0, 1}, 100, Rotation::By::Call, 5);
+  B.launched({0, 1}, 101, Rotation::By::Call, 6);
+  EXPECT_FALSE(A.match(0, 100, false)) << "no launch of this variant waits";
+  EXPECT_LT(*B.match(1, 101, false), *A.match(1, 101, false));
+  EXPECT_LT(*A.match(1, 100, false), *B.match(1, 100, false));
+  EXPECT_LT(*A.match(1, 999, false), *B.match(1, 999, false)) << "it was launched first";
+  ASSERT_TRUE(A.recorded(1, 999));
+  EXPECT_FALSE(A.match(1, 999, false));
+}

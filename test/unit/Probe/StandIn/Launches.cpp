@@ -42,7 +42,7 @@ CUresult carve::standin::runKernel(StreamState &Stream, const KernelCode &Code,
   }
   uint64_t StartNs = std::max(nowNs(), Stream.ClockNs);
   CUresult Result = Code.Body(Call);
-  Stream.ClockNs = StartNs + Code.TimeNs;
+  Stream.ClockNs = StartNs + (Code.TimeOf ? Code.TimeOf(Call) : Code.TimeNs);
   if (Result != CUDA_SUCCESS) {
     std::lock_guard<std::mutex> Guard(driver().Lock);
     Stream.Owner->Broken = Result;

@@ -157,10 +157,18 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
   if (Bad == "kept")
     refuseInGraphs("step");
   auto Register = [&](const std::string &Name, std::vector<size_t> Bytes, const KernelBody &Body) {
-    registerKernel({Name, Bytes, Body, 400'000, 64});
-    registerKernel({Name + "__carve_control", Bytes, Body, 400'000, 64});
-    registerKernel({Name + "__fast", Bytes, Body, 300'000, 80});
-    registerKernel({Name + "__odd", Bytes, badly(Bad, Body), 350'000, 48});
+    auto One = [&](const char *Ending, const KernelBody &Does, uint64_t TimeNs, int Registers) {
+      KernelCode Code{Name + Ending, Bytes, Does, TimeNs, Registers};
+      if (Bad == "by-count")
+        Code.TimeOf = [TimeNs](const KernelCall &Call) {
+          return TimeNs * Call.argument<unsigned>(Call.Arguments.size() - 1) / KnownCount;
+        };
+      registerKernel(std::move(Code));
+    };
+    One("", Body, 400'000, 64);
+    One("__carve_control", Body, 400'000, 64);
+    One("__fast", Body, 300'000, 80);
+    One("__odd", badly(Bad, Body), 350'000, 48);
   };
   Register("scale", {8, 8, 4}, scale);
   Register("step", {8, 4}, step);

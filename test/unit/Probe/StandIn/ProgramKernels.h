@@ -19,6 +19,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///   hang          it never ends
 ///   break         it breaks the context
 ///   known         it takes its count for KnownCount, as code that is compiled for that value
+///   by-count      no fault: the times of all kernels are in proportion to their count
 void registerProgramKernels(const std::string &Bad);
 
 /// While the first element of what `step` changes is \p First, `step` takes 20 ms longer.

@@ -47,6 +47,8 @@ struct KernelCode {
   uint64_t TimeNs = 20'000; ///< The time that the kernel's record shows.
   int Registers = 32;
   int MaxThreadsPerBlock = 1024;
+  /// The time of one launch, if it depends on the launch.
+  std::function<uint64_t(const KernelCall &)> TimeOf = nullptr;
 };
 
 /// Makes \p Code part of every module that names it. Later code of the same name replaces it.

@@ -40,7 +40,7 @@ static const LaunchShape Small{{64, 1, 1}, {256, 1, 1}, 0, {1, 1, 1}};
 static std::string compared(LaunchArguments &All, const void *Handle, const LaunchedValues &Values,
                             const LaunchShape &Shape = Small, bool OfShapes = false) {
   std::string Lines;
-  bool Known = All.compare(Handle, Shape, Values.places().data(), Lines);
+  bool Known = All.compare(Handle, Shape, Values.places().data(), Lines).has_value();
   return Known ? linesOf(Lines, OfShapes) : "unknown";
 }
 

@@ -1,5 +1,6 @@
 #include "Tune/InRun/InRunTuning.h"
 #include "SimulatedRun.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;
@@ -287,4 +288,29 @@ TEST_F(RoundsOfOneKernel, kernel_notInTheRound_keepsItsOutcome) {
   for (JobVariant &V : Built.Kernels[0].Variants)
     V.InModule = false;
   EXPECT_EQ(add(outcome(Undecided, {})).Verdict, Stays);
+}
+
+/// The launches of k0 are of two classes: the first has most of the time, and in it r64 is faster
+/// than r32, which is faster in the second one.
+TEST_F(InRunTuningTest, dividedShape_isJudgedByTheTimeOfItsClasses) {
+  TracedKernel &K = Job.Kernels[0].Traced;
+  KernelLaunches &L = K.Shapes[0];
+  L.Launches = 2000;
+  L.TotalNs = 44'000'000;
+  K.Classes = {{"k0", L.Shape, 7, 1000, 4'000'000}, {"k0", L.Shape, 8, 1000, 40'000'000}};
+  Choices[0].Shapes = timedShapes(K);
+  ASSERT_EQ(Choices[0].Shapes.size(), 2u);
+  SimulatedRun Own;
+  LaunchPlace First = SimulatedRun::place(0, 0), Second = First;
+  First.Shape.Class = 1;
+  Second.Shape.Class = 2;
+  Own.replayLaunch(First, shapeOf({1.02, 0.9}, 40'000));
+  Own.replayLaunch(Second, shapeOf({0.7, 1.1}, 4'000));
+  Result.Record = Own.Record;
+  InRunTuning T = judged();
+  EXPECT_EQ(T.Outcomes[0].Nominee, 3u) << T.Outcomes[0].Reason;
+  EXPECT_NEAR(T.Outcomes[0].Ratio.Median, (10 * 0.9 + 1.1) / 11, 0.005);
+  EXPECT_EQ(T.Outcomes[0].Proof, OutputProof::Bitwise);
+  EXPECT_NEAR(T.Outcomes[0].Covered, 1, 1e-9);
+  EXPECT_EQ(T.Outcomes[0].Shapes.size(), 2u);
 }

@@ -54,6 +54,19 @@ TEST(ModeChoice, mode_byDurationAndLaunches_isReplayOrVerifyRotate) {
   expectChoice(Case().launched(1000, 50e3), TimingMode::Replay, "1000 launches of 50 us");
 }
 
+TEST(ModeChoice, dividedShape_isTimedByItsClasses) {
+  Case C = Case().launched(600, 50e3);
+  const LaunchShape &Shape = C.Kernel.Shapes[0].Shape;
+  C.Kernel.Classes = {{"k", Shape, 7, 300, 24'000'000}, {"k", Shape, 8, 300, 6'000'000}};
+  expectChoice(C, TimingMode::Replay, "600 launches of 50 us; 2 classes by arguments");
+  ModeChoice Choice = C.choose();
+  ASSERT_EQ(Choice.Shapes.size(), 2u);
+  EXPECT_EQ(Choice.Shapes[0].MeanNs, 80e3);
+  EXPECT_EQ(Choice.Shapes[1].MeanNs, 20e3);
+  C.Kernel.Classes[1].TotalNs = C.Kernel.Classes[0].TotalNs = 15'000'000;
+  expectChoice(C, TimingMode::Replay, "600 launches of 50 us");
+}
+
 TEST(ModeChoice, mayRotate_manyLaunches_isSet) {
   EXPECT_FALSE(longKernel().choose().MayRotate);
   EXPECT_FALSE(Case().launched(79, 1e6).choose().MayRotate);

@@ -1,6 +1,7 @@
 #include "Tune/InRun/ProbePlan.h"
 
 #include "Probe/Driver/Plan.h"
+#include "Tune/InRun/TimedShapes.h"
 #include "Tune/WholeRuns/JobImages.h"
 #include "unit/Tune/TuneTesting.h"
 
@@ -86,6 +87,53 @@ TEST(ProbePlan, representative_isPlannedWithItsOwnLaunches) {
   EXPECT_EQ(Shapes[0].Shape, Representative.Shape);
   EXPECT_EQ(Shapes[0].Launches, 12u);
   EXPECT_EQ(Shapes[0].MeanNs, 333333u);
+}
+
+/// A kernel whose launches of one shape are of two classes, with the keys 7 and 8.
+static TracedKernel dividedKernel(const std::string &Name) {
+  TracedKernel K;
+  K.Kernel = Name;
+  K.Shapes = {launches(Name, 256, 45'000'000)};
+  K.Shapes[0].Launches = 2000;
+  K.Classes = {{Name, K.Shapes[0].Shape, 7, 1000, 35'000'000},
+               {Name, K.Shapes[0].Shape, 8, 1000, 10'000'000}};
+  return K;
+}
+
+TEST(ProbePlan, dividedShape_isPlannedByClasses) {
+  Planned P;
+  P.Job.Kernels[0].Traced = dividedKernel("_Z2avPf");
+  P.Choices[0].Shapes = timedShapes(P.Job.Kernels[0].Traced);
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  LaunchShape Shape = P.Job.Kernels[0].Traced.Shapes[0].Shape;
+  EXPECT_TRUE(K.isDivided(Shape));
+  EXPECT_FALSE(K.find(Shape));
+  ASSERT_TRUE(K.find(K.inClass(Shape, 7)));
+  EXPECT_EQ(K.find(K.inClass(Shape, 7))->MeanNs, 35'000u);
+  ASSERT_TRUE(K.find(K.inClass(Shape, 8)));
+  EXPECT_EQ(K.find(K.inClass(Shape, 8))->Launches, 1000u);
+  EXPECT_FALSE(K.find(K.inClass(Shape, 9))) << "such arguments were not traced";
+  // Whoever times all launches of the shape together needs no classes.
+  P.Choices[0].Shapes = launchedShapes(P.Job.Kernels[0].Traced);
+  Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  EXPECT_FALSE(Plan.find("_Z2avPf")->isDivided(Shape));
+  EXPECT_TRUE(Plan.find("_Z2avPf")->find(Shape));
+}
+
+TEST(ProbePlan, otherKeys_areOfTheClassOfTheRest) {
+  Planned P;
+  TracedKernel &Traced = P.Job.Kernels[0].Traced;
+  Traced = dividedKernel("_Z2avPf");
+  Traced.Shapes[0].Launches += 500;
+  Traced.Shapes[0].TotalNs += 10'000'000;
+  P.Choices[0].Shapes = timedShapes(Traced);
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  const PlannedShape *Rest = K.find(K.inClass(Traced.Shapes[0].Shape, 9));
+  ASSERT_TRUE(Rest);
+  EXPECT_EQ(Rest->MeanNs, 20'000u);
+  EXPECT_EQ(Rest, K.find(K.inClass(Traced.Shapes[0].Shape, 0))) << "arguments that are not read";
 }
 
 TEST(ProbePlan, launches_severalProcesses_areThoseOfOne) {

@@ -21,6 +21,17 @@ TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
   EXPECT_FALSE(GainProspect().favoursSearch()) << "nothing is known before the first round";
 }
 
+TEST(GainProspect, promise_countsAsMuchAsEarlierOnesWereKept) {
+  GainProspect First = GainProspect().next(0.06, 0.1);
+  EXPECT_DOUBLE_EQ(First.Promised, 0.1) << "nothing was promised before";
+  EXPECT_DOUBLE_EQ(First.next(0.11, 0.08).Promised, 0.04) << "half of 0.1 was kept";
+  EXPECT_DOUBLE_EQ(First.next(0.3, 0.08).Promised, 0.08);
+  GainProspect Nothing = First.next(0.05, 0.1);
+  EXPECT_DOUBLE_EQ(Nothing.Promised, 0.01);
+  EXPECT_FALSE(Nothing.favoursSearch());
+  EXPECT_DOUBLE_EQ(Nothing.next(0.15, 0.1).Promised, 0.05) << "0.1 of 0.2 was kept";
+}
+
 TEST(RoundBudget, timeForTheShortestConfirmation_isKept) {
   RoundBudget B{20, 1};
   // Two tenths for the rest, six runs to confirm, one run of the round itself: eleven are left.
