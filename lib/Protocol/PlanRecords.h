@@ -184,6 +184,19 @@ struct MeasureRecord {
   }
 };
 
+/// A variant that may compute something else, such as other last bits. Launches of the program may
+/// run it only after a replay in the same process, at the same shape, has found its output equal.
+struct CompareRecord {
+  static constexpr ProtocolKind Kind{PlanFile, "compare", Often::Many};
+  std::string Kernel;
+  std::string Variant;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.name("VARIANT", Record.Variant);
+  }
+};
+
 // The records that ask for hardware counters (MetricsFile).
 
 /// The number of the pass that is counted, from 0.

@@ -32,8 +32,8 @@ using AllRecords = RecordList<
     UnmeasuredRecord,
     // What the tools ask of the probe.
     SeedRecord, ReplayLimitRecord, HangLimitRecord, KernelRecord, VariantRecord, GuardRecord,
-    GuardedShape, PlannedShape, PlannedClass, ExcludeRecord, MeasureRecord, PassRecord,
-    MetricRecord, CountWish, DirectoryRecord, CaptureWish,
+    GuardedShape, PlannedShape, PlannedClass, ExcludeRecord, MeasureRecord, CompareRecord,
+    PassRecord, MetricRecord, CountWish, DirectoryRecord, CaptureWish,
     // What the probe writes about a captured launch.
     RawKernel, RawAttribute, RawParameter, RawRange, RawVariable, RawAfter, RawContainer, RawEnd>;
 

@@ -78,6 +78,9 @@ template <> struct RecordWords<Verdict> {
                                              "refused"};
 };
 
+/// Whether a variant with the verdict \p V computes what the default does.
+constexpr bool isSound(Verdict V) { return V == Verdict::Equal || V == Verdict::WithinSpread; }
+
 struct VerifiedVariant {
   static constexpr ProtocolKind Kind{ProbeFile, "verified", Often::Many};
   LaunchPlace Place;

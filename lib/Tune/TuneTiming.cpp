@@ -236,8 +236,10 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
     Limits.ReplayS =
         PlannedShare * State.PlannedReplayS * K.Traced.Share / Sums[State.gpuOf(Number)];
-    size_t Timable = timableVariants({K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap}, Limits,
-                                     State.recorded() ? RecordedTimable : MostTimable);
+    ModeQuestion Question{K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap};
+    Round.Uncompared.push_back(!mayCompareOutputs(Question, Limits));
+    size_t Timable =
+        timableVariants(Question, Limits, State.recorded() ? RecordedTimable : MostTimable);
     bool New = Made.Variants.size() <= FirstPlace;
     Round.Timable.push_back(Timable || !New ? Timable : timableByRuns(State));
   }

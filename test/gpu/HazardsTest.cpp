@@ -27,7 +27,7 @@ struct Hazard {
 std::ostream &operator<<(std::ostream &OS, const Hazard &H) { return OS << H.Program; }
 
 const std::set<std::string> Replayed = {"replay"}, Inside = {"replay", "verify-rotate"},
-                            NotReplayed = {"fixed", "rotate"}, Fixed = {"fixed"}, Any = {};
+                            NotReplayed = {"fixed", "rotate"}, Any = {};
 
 std::vector<Hazard> hazards() {
   return {{"capture", Inside},
@@ -36,7 +36,8 @@ std::vector<Hazard> hazards() {
           {"graph_memory", NotReplayed, "graphs with nodes that allocate or free memory"},
           {"cooperative", Inside},
           {"cluster", Replayed},
-          {"programmatic", Fixed, "programmatic"},
+          {"programmatic", Replayed, "programmatic"},
+          {"programmatic_graph", Replayed, "programmatic"},
           {"managed", NotReplayed},
           {"host_mapped", NotReplayed},
           {"host_hidden", NotReplayed},

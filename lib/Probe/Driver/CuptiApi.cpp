@@ -79,6 +79,7 @@ void DriverApi::load() {
 void DriverApi::loadGraphs(void *Handle) {
   (void)resolve(Handle, "cuGraphGetNodes", GraphGetNodes);
   (void)resolve(Handle, "cuGraphGetEdges", GraphGetEdges);
+  (void)resolve(Handle, "cuGraphGetEdges_v2", GraphGetEdgesWithData);
   (void)resolve(Handle, "cuGraphNodeGetType", GraphNodeGetType);
   (void)resolve(Handle, "cuGraphKernelNodeGetParams_v2", GraphKernelNodeGetParams);
   (void)resolve(Handle, "cuGraphKernelNodeGetAttribute", GraphKernelNodeGetAttribute);

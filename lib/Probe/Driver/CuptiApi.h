@@ -123,6 +123,10 @@ struct DriverApi {
   decltype(&cuGraphGetNodes) GraphGetNodes = nullptr;
   /// The first version of the call, which refuses to tell edges that have data.
   CUresult (*GraphGetEdges)(CUgraph, CUgraphNode *From, CUgraphNode *To, size_t *Count) = nullptr;
+  /// The second version, which tells what each edge means. Null if the driver is older than
+  /// CUDA 12.3, in which no edge has data.
+  CUresult (*GraphGetEdgesWithData)(CUgraph, CUgraphNode *From, CUgraphNode *To,
+                                    CUgraphEdgeData *Data, size_t *Count) = nullptr;
   decltype(&cuGraphNodeGetType) GraphNodeGetType = nullptr;
   decltype(&cuGraphKernelNodeGetParams) GraphKernelNodeGetParams = nullptr;
   decltype(&cuGraphKernelNodeGetAttribute) GraphKernelNodeGetAttribute = nullptr;

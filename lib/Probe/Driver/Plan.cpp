@@ -15,6 +15,7 @@ struct PlanReading {
   Plan &P;
   std::vector<ExcludeRecord> Excluded;
   std::vector<MeasureRecord> Measured;
+  std::vector<CompareRecord> ToCompare;
 
   bool take(RecordReader &In);
   bool takeKernelLine(RecordReader &In);
@@ -49,7 +50,8 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
                                         R.Shape.Class;
                                   }) ||
          takeRecord<ExcludeRecord>(In, [&](const ExcludeRecord &R) { Excluded.push_back(R); }) ||
-         takeRecord<MeasureRecord>(In, [&](const MeasureRecord &R) { Measured.push_back(R); });
+         takeRecord<MeasureRecord>(In, [&](const MeasureRecord &R) { Measured.push_back(R); }) ||
+         takeRecord<CompareRecord>(In, [&](const CompareRecord &R) { ToCompare.push_back(R); });
 }
 
 bool PlanReading::take(RecordReader &In) {
@@ -123,14 +125,15 @@ bool PlanReading::finish() {
     if (!orderVariants(Kernel))
       return false;
   if (!number(P, Excluded, &PlannedKernel::Excluded) ||
-      !number(P, Measured, &PlannedKernel::Measured))
+      !number(P, Measured, &PlannedKernel::Measured) ||
+      !number(P, ToCompare, &PlannedKernel::ToCompare))
     return false;
   return std::all_of(P.Kernels.begin(), P.Kernels.end(),
                      [](const auto &Entry) { return isSound(Entry.second); });
 }
 
 bool Plan::read(const char *File) {
-  PlanReading Reading{*this, {}, {}};
+  PlanReading Reading{*this, {}, {}, {}};
   return readPlanLines(File, PlanFile, [&](RecordReader &In) { return Reading.take(In); }) &&
          Reading.finish();
 }

@@ -41,6 +41,8 @@ struct PlannedKernel {
   std::vector<Variant> Variants; ///< Number 0 is the default, number 1 its control copy.
   std::set<size_t> Excluded;     ///< The variants that must not run.
   std::set<size_t> Measured;     ///< The variants that compute something else and are only timed.
+  /// The variants that launches of the program may run only after their output was compared.
+  std::set<size_t> ToCompare;
   std::map<unsigned, Guard> Guards; ///< By number, from 1.
   std::vector<PlannedShape> Shapes;
   /// The classes into which the launches of a shape are divided, by this shape, undivided, and the

@@ -106,6 +106,7 @@ void TraceRun::onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (Launched->needsOtherContext(Call.context))
     Launched->stay(GraphStay::OtherContext);
   recordStay(File, *Launched);
+  recordOverlap(File, *Launched);
   onNodes(*Launched, Call.correlationId);
 }
 

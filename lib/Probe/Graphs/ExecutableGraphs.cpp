@@ -202,7 +202,7 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::changed(CUgraphExec Executable, CUp
   std::shared_ptr<GraphCopy> Graph = find(Executable);
   if (!Graph)
     return nullptr;
-  Graph->StayRecorded = false;
+  Graph->StayRecorded = Graph->OverlapRecorded = false;
   if (Id == CARVE_CALL(cuGraphExecDestroy)) {
     forget(Executable);
     return nullptr;

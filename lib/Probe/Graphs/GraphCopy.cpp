@@ -33,10 +33,13 @@ void GraphCopy::take(const GraphCopy &Child, size_t First) {
   for (const ChildNodes &Inner : Child.Children)
     Children.push_back({Inner.Parent, First + Inner.First, Inner.Count});
   Branches |= Child.Branches;
+  Overlaps |= Child.Overlaps;
   HidesKernels |= Child.HidesKernels;
   InBodies.insert(Child.InBodies.begin(), Child.InBodies.end());
   if (Child.Stays)
     stay(*Child.Stays);
+  else if (Stays)
+    stay(*Stays); // Now that nodes overlap, the reason may be another one.
 }
 
 void GraphCopy::append(CUgraphNode Parent, GraphCopy Child) {
@@ -66,8 +69,10 @@ namespace {
 struct Topology {
   std::vector<CUgraphNode> Nodes;
   std::set<std::pair<CUgraphNode, CUgraphNode>> Edges;
+  std::set<CUgraphNode> Early; ///< The nodes that may begin before one ahead of them ends.
 
   std::optional<GraphStay> read(const DriverApi &Driver, CUgraph Graph);
+  std::optional<GraphStay> readEdges(const DriverApi &Driver, CUgraph Graph);
   /// Puts the nodes into an order that the edges allow. Returns false if there is none.
   bool sort();
   /// Whether the edges allow no other order. Called after sort().
@@ -84,18 +89,44 @@ std::optional<GraphStay> Topology::read(const DriverApi &Driver, CUgraph Graph) 
     Nodes.clear();
     return GraphStay::Unread;
   }
-  size_t EdgeCount = 0;
-  CUresult Result = Driver.GraphGetEdges(Graph, nullptr, nullptr, &EdgeCount);
-  std::vector<CUgraphNode> From(EdgeCount), To(EdgeCount);
-  if (Result == CUDA_SUCCESS && EdgeCount)
-    Result = Driver.GraphGetEdges(Graph, From.data(), To.data(), &EdgeCount);
-  // The driver says so if an edge means anything but that one node runs after the other.
+  return readEdges(Driver, Graph);
+}
+
+/// Returns whether it is known what an edge with \p Data means: its second node runs after the
+/// first one, or may begin when the first one's blocks allow it or have begun.
+static bool isKnown(const CUgraphEdgeData &Data) {
+  return (Data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT ||
+          Data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) &&
+         (Data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT ||
+          Data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+          Data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) &&
+         Data.to_port == 0;
+}
+
+std::optional<GraphStay> Topology::readEdges(const DriverApi &Driver, CUgraph Graph) {
+  auto Ask = [&](CUgraphNode *From, CUgraphNode *To, CUgraphEdgeData *Data, size_t *Count) {
+    return Driver.GraphGetEdgesWithData ? Driver.GraphGetEdgesWithData(Graph, From, To, Data, Count)
+                                        : Driver.GraphGetEdges(Graph, From, To, Count);
+  };
+  size_t Count = 0;
+  CUresult Result = Ask(nullptr, nullptr, nullptr, &Count);
+  std::vector<CUgraphNode> From(Count), To(Count);
+  std::vector<CUgraphEdgeData> Data(Count);
+  if (Result == CUDA_SUCCESS && Count)
+    Result = Ask(From.data(), To.data(), Data.data(), &Count);
+  // The driver says so if an edge means more than the call can tell.
   if (Result == CUDA_ERROR_LOSSY_QUERY)
     return GraphStay::Programmatic;
   if (Result != CUDA_SUCCESS)
     return GraphStay::Unread;
-  for (size_t I = 0; I < EdgeCount; ++I)
+  for (size_t I = 0; I < Count; ++I) {
+    if (!isKnown(Data[I]))
+      return GraphStay::Programmatic;
     Edges.emplace(From[I], To[I]);
+    if (Data[I].type != CU_GRAPH_DEPENDENCY_TYPE_DEFAULT ||
+        Data[I].from_port != CU_GRAPH_KERNEL_NODE_PORT_DEFAULT)
+      Early.insert(To[I]);
+  }
   return std::nullopt;
 }
 
@@ -158,9 +189,14 @@ GraphCopy GraphReader::read(CUgraph Graph) {
     Copy.HidesKernels = true;
   }
   Copy.Stays = Why;
-  Copy.Branches |= !Of.isChain();
-  for (CUgraphNode Node : Of.Nodes)
+  // A node that begins early may rely on the one ahead of it to run beside it.
+  Copy.Overlaps = !Of.Early.empty();
+  Copy.Branches |= !Of.isChain() || Copy.Overlaps;
+  for (CUgraphNode Node : Of.Nodes) {
     add(Node);
+    if (!Copy.Nodes.empty() && Copy.Nodes.back().Handle == Node)
+      Copy.Nodes.back().BeginsEarly = Of.Early.count(Node) > 0;
+  }
   return std::move(Copy);
 }
 
@@ -277,6 +313,14 @@ void carve::probe::recordStay(RecordFile &File, GraphCopy &Graph) {
     if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
         Kernel && !Graph.InBodies.count(Kernel->Name))
       File.addOnce(StayingGraph{Kernel->Name, *Graph.Stays});
+}
+
+void carve::probe::recordOverlap(RecordFile &File, GraphCopy &Graph) {
+  if (!Graph.Overlaps || std::exchange(Graph.OverlapRecorded, true))
+    return;
+  for (const CopiedNode &Node : Graph.Nodes)
+    if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work); Kernel && Node.BeginsEarly)
+      File.addOnce(AttributeRecord{Kernel->Name, LaunchAttribute::Programmatic});
 }
 
 GraphCopy carve::probe::copyGraph(const DriverApi &Driver, CUgraph Graph, const BodiesOf &Bodies) {

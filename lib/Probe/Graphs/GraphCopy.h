@@ -20,6 +20,8 @@ struct CopiedNode {
   CUgraphNode Handle = nullptr;
   NodeWork Work;
   bool Enabled = true;
+  /// Whether the node may begin before a node ahead of it ends (programmatic dependent launch).
+  bool BeginsEarly = false;
 };
 
 /// The nodes of a child graph, as places in GraphCopy::Nodes.
@@ -36,6 +38,9 @@ struct GraphCopy {
   /// Whether the edges leave open in which order some two nodes run, so that one of them may rely
   /// on the other to run beside it.
   bool Branches = false;
+  /// Whether a node begins early (CopiedNode::BeginsEarly). Launched one by one, none does: CUDA
+  /// never promises the overlap. But the times of such nodes inside the graph are not their own.
+  bool Overlaps = false;
   /// Why the nodes cannot be launched one by one; nothing if they can.
   std::optional<GraphStay> Stays;
   /// Whether it is not known which kernels the graph has.
@@ -45,6 +50,8 @@ struct GraphCopy {
   std::set<std::string> InBodies;
   /// Whether recordStay() has recorded this state of the graph.
   bool StayRecorded = false;
+  /// The same for recordOverlap().
+  bool OverlapRecorded = false;
 
   /// Returns whether the node at \p Place is one of a child graph.
   bool isOfChild(size_t Place) const;
@@ -58,8 +65,10 @@ struct GraphCopy {
   /// not have the same number of nodes, or if \p Parent is not found.
   bool replace(CUgraphNode Parent, GraphCopy Child);
   /// Sets the reason \p Why unless there is one already. One with which kernels can still be
-  /// exchanged gives way.
+  /// exchanged gives way. In a graph whose nodes overlap none is exchanged.
   void stay(GraphStay Why) {
+    if (Overlaps && rotatesAsGraph(Why))
+      Why = GraphStay::Programmatic;
     if (Stays && (!rotatesAsGraph(*Stays) || rotatesAsGraph(Why)))
       return;
     Stays = Why;
@@ -73,6 +82,9 @@ private:
 /// Records for each kernel of \p Graph why it stays a graph. Does nothing if it does not stay one,
 /// or if that was recorded.
 void recordStay(RecordFile &File, GraphCopy &Graph);
+
+/// Records the kernels of \p Graph that begin early. Does nothing if that was recorded.
+void recordOverlap(RecordFile &File, GraphCopy &Graph);
 
 /// Returns the bodies of a conditional node, which the driver tells only when it is added; nothing
 /// if that was not seen.

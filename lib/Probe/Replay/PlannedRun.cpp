@@ -330,6 +330,8 @@ bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   if (Done.StoodBack.isForNow() && ++State.Attempts < MaxAttempts)
     return false;
   State.Attempts = 0;
+  if (!Done.StoodBack)
+    State.Sound.insert(Done.Sound.begin(), Done.Sound.end());
   // The results of a first replay stay, whatever happens to the second one.
   bool IsFirst = State.Replayed++ == 0;
   if (Done.StoodBack && !Kernel.StoodBack && IsFirst) {
@@ -401,7 +403,10 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   Text.shape(State.Shape->Shape);
   uint64_t Seed = Wanted.Seed + std::hash<std::string>()(std::move(Text).line());
   std::lock_guard<std::mutex> Guard(Lock);
-  std::erase_if(Active, [&](size_t V) { return State.Uncompared.count(V) > 0; });
+  std::erase_if(Active, [&](size_t V) {
+    return State.Uncompared.count(V) > 0 ||
+           (Kernel.Planned->ToCompare.count(V) > 0 && State.Sound.count(V) == 0);
+  });
   if (!State.Turns)
     State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
 }

@@ -64,6 +64,9 @@ private:
     /// The guarded variants that the last replay did not compare, because its launch had other
     /// arguments. They are not rotated.
     std::set<size_t> Uncompared;
+    /// The variants that a replay has compared at this shape, and that compute what the default
+    /// does.
+    std::set<size_t> Sound;
     std::unique_ptr<Rotation> Turns;
     unsigned Dispatched = 0; ///< The number of dispatched launches that have not ended.
     /// The time of the first launch that became a variant and has not ended.

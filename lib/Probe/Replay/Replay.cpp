@@ -172,7 +172,7 @@ double Replay::roundsNs(size_t Variants) const {
 
 /// A measured variant computes something else, and is timed all the same.
 bool Replay::mayBeTimed(size_t Variant, Verdict Output) const {
-  return Output == Verdict::Equal || Output == Verdict::WithinSpread ||
+  return isSound(Output) ||
          (Output == Verdict::Differs && Target.Kernel.Planned->Measured.count(Variant) > 0);
 }
 
@@ -192,6 +192,8 @@ Failure Replay::verifyAll(Result &Out) {
     if (Failure Why = Verified.verify(V, Driver, Found))
       return Why;
     note(VerifiedVariant{place(), nameOf(V), Found.Output, Found.Detail});
+    if (isSound(Found.Output))
+      Out.Sound.insert(V);
     if (mayBeTimed(V, Found.Output))
       ++Timed;
     else

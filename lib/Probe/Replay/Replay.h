@@ -25,6 +25,8 @@ public:
     Failure StoodBack = Failure::none();
     /// The variants that were refused or whose output is not the default's.
     std::set<size_t> Rejected = {};
+    /// The variants whose output was compared, and is the default's.
+    std::set<size_t> Sound = {};
     /// The variants that this launch left no time to verify. They are not timed either.
     std::set<size_t> Skipped = {};
   };

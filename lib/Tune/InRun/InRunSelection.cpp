@@ -90,8 +90,6 @@ std::string verdictText(const VerifiedVariant &V) {
   }
 }
 
-bool isSound(Verdict V) { return V == Verdict::Equal || V == Verdict::WithinSpread; }
-
 /// Rejects variants by what they wrote or did. Returns false if the default or the control failed:
 /// then no verdict says anything of a variant, and whole runs try all but those with a fault.
 bool SubjectJudge::takeVerdicts() {

@@ -29,6 +29,8 @@ static constexpr double RotatedShare = 0.8;
 static constexpr double ShortNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
 
+static constexpr char Overlaps[] = "overlaps with its neighbours by programmatic launches";
+
 static std::string printDuration(double Ns) {
   if (Ns < 1e3)
     return llvm::formatv("{0:f0} ns", Ns);
@@ -74,10 +76,15 @@ public:
           llvm::ArrayRef<size_t> Counts)
       : Q(Q), Limits(Limits), All(Of), Shapes(Of.OneByOne), Counts(Counts) {}
   ModeChoice choose() const;
+  bool mayCompare() const {
+    return (Limits.Request == ModeRequest::Auto || Limits.Request == ModeRequest::Replay) &&
+           !whyFixed() && !whyNotReplay();
+  }
 
 private:
   std::optional<std::string> whyInGraphs() const;
   bool rotatesInGraphs() const;
+  bool overlaps() const;
   std::optional<std::string> whyFixed() const;
   std::optional<Obstacle> whyNotReplay() const;
   std::optional<Obstacle> kernelObstacle() const;
@@ -126,6 +133,14 @@ bool Chooser::rotatesInGraphs() const {
          !Q.Trace.StayingGraphs.count("-");
 }
 
+/// Whether the kernel may run beside its neighbours by programmatic dependent launch. The times of
+/// its own launches then have a part of the neighbours' time in them, so it is never rotated. A
+/// replay runs it alone; what the overlap leaves of a gain shows in the confirmation.
+bool Chooser::overlaps() const {
+  return Q.Trace.Programmatic.count(Q.Traced.Kernel) ||
+         (Q.Hazards.Programmatic && !Q.Trace.Programmatic.empty());
+}
+
 /// Why only whole runs can show what a variant does to the kernel; nothing if a timing run can,
 /// too.
 std::optional<std::string> Chooser::whyFixed() const {
@@ -138,9 +153,6 @@ std::optional<std::string> Chooser::whyFixed() const {
   // reason: the confirmation shows what the program makes of them, as it does for every nominee.
   if (Q.Trace.SizedByOccupancy.count(Kernel))
     return std::string("the program asks for its occupancy");
-  if (Q.Trace.Programmatic.count(Kernel) ||
-      (Q.Hazards.Programmatic && !Q.Trace.Programmatic.empty()))
-    return std::string("overlaps with its neighbours by programmatic launches");
   if (Shapes.empty())
     return std::string("its launch shapes were not told apart");
   if (Limits.Request != ModeRequest::Auto || All.covered(Shapes) >= LeastCoverage)
@@ -293,6 +305,8 @@ ModeChoice Chooser::rotate(std::string Reason) const {
 ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
   if (Limits.Request == ModeRequest::Replay)
     return fixed(Why.What);
+  if (overlaps())
+    return fixed(Why.What + ", and " + Overlaps);
   if (All.covered(Shapes) < LeastCoverage)
     return fixed(Why.What + ", and " + coverage(Shapes));
   if (mostHaveCycles(Shapes, LeastCycles))
@@ -313,8 +327,11 @@ ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double S
   C.Reason = launches();
   if (Q.Hazards.SpinWait)
     C.Reason += "; waits in a loop";
+  if (overlaps())
+    C.Reason += std::string("; ") + Overlaps;
   C.Reason += representatives(Of) + classes(Of);
-  C.MayRotate = Limits.Request != ModeRequest::Replay && mostHaveCycles(Of, LeastCycles);
+  C.MayRotate =
+      Limits.Request != ModeRequest::Replay && !overlaps() && mostHaveCycles(Of, LeastCycles);
   C.Shapes = std::move(Of);
   C.ReplayS = Seconds;
   return C;
@@ -341,13 +358,15 @@ ModeChoice Chooser::choose() const {
     return fixed("--mode=fixed");
   if (auto Why = whyFixed())
     return fixed(*Why);
+  if (Limits.Request == ModeRequest::Rotate && overlaps())
+    return fixed(Overlaps);
   if (Limits.Request == ModeRequest::Rotate)
     return mostHaveCycles(Shapes, LeastCycles)
                ? rotate("--mode=rotate")
                : fixed("too few launches to rotate (" + std::to_string(Q.Traced.Launches) + ")");
   if (auto Why = whyNotReplay())
     return rotateOrFixed(*Why);
-  bool Rotates = Limits.Request == ModeRequest::Auto && isShort() &&
+  bool Rotates = Limits.Request == ModeRequest::Auto && !overlaps() && isShort() &&
                  All.covered(Shapes) >= LeastCoverage && mostHaveCycles(Shapes, ManyCycles);
   if (!Rotates)
     return replayOrOther();
@@ -381,6 +400,12 @@ size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, s
   if (Compared)
     return Compared;
   return MostIn(RepresentativeCounts, [](TimingMode Mode) { return Mode != TimingMode::Fixed; });
+}
+
+bool carve::mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits) {
+  Question.Variants = FirstPlace + 1;
+  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts)
+      .mayCompare();
 }
 
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,

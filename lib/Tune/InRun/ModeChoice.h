@@ -57,6 +57,10 @@ ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
 /// rather than the variants too few to search among. Returns 0 if only whole runs can time them.
 size_t timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most);
 
+/// Returns whether a timing run would compare the outputs of the kernel's variants, if time allows
+/// it. Question.Variants is not used.
+bool mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits);
+
 /// The choice for each kernel of \p Job, in the order of the job. \p Trace is the trace that the
 /// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
 /// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the

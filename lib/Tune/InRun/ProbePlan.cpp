@@ -91,6 +91,9 @@ static std::string printKernel(const JobKernel &Job, llvm::ArrayRef<JobVariant> 
   for (size_t V = 0; V < Names.size(); ++V)
     if (Variants[V].InModule && Variants[V].OnlyTimed)
       Text += recordLine(MeasureRecord{Kernel, Names[V]});
+  for (size_t V = 0; V < Names.size(); ++V)
+    if (Variants[V].InModule && needsComparedOutput(Variants[V]))
+      Text += recordLine(CompareRecord{Kernel, Names[V]});
   return Text;
 }
 

@@ -123,14 +123,19 @@ void VariantRounds::endSearch(size_t Kernel) {
   Searches[Kernel].reset();
 }
 
-/// At most \p Most settings of \p Kernel to compile now; none if nothing is worth trying.
-std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, size_t Most) {
+/// The settings of \p Kernel to compile now; none if nothing is worth trying.
+std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, const RoundLimits &Limits) {
   const ParsedModule &M = Sources.of(Job.Kernels[Kernel].Modules.front());
+  bool Uncompared = Kernel < Limits.Uncompared.size() && Limits.Uncompared[Kernel];
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
     std::vector<VariantSetting> Forbidden, Allowed;
-    for (const VariantSetting &V : S.propose(Most))
-      if (auto Why = forbiddenSetting(V, M)) {
+    for (const VariantSetting &V : S.propose(roomFor(Kernel, Limits)))
+      if (Uncompared && V.needsComparedOutput()) {
+        Built.Kernels[Kernel].Dropped.push_back(
+            variantName(V) + ": may move last bits, and nothing compares the kernel's output");
+        Forbidden.push_back(V);
+      } else if (auto Why = forbiddenSetting(V, M)) {
         Built.Kernels[Kernel].Dropped.push_back(variantName(V) + ": " + *Why);
         Forbidden.push_back(V);
       } else {
@@ -273,7 +278,7 @@ std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   };
   std::vector<Wish> All;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
-    std::vector<VariantSetting> Wanted = proposals(K, roomFor(K, Limits));
+    std::vector<VariantSetting> Wanted = proposals(K, Limits);
     double Share = Job.Kernels[K].Traced.Share;
     if (!Wanted.empty() && Searches[K]->Metrics.empty())
       All.push_back({Share, {K, {}}});

@@ -23,6 +23,9 @@ struct RoundLimits {
   /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
   /// places. Empty if there are none.
   std::vector<Composition> Composed = {};
+  /// By kernel of the job: whether nothing will compare the outputs of its variants. Settings that
+  /// need that (VariantSetting::needsComparedOutput()) are not tried then. If empty, all are.
+  std::vector<bool> Uncompared = {};
 };
 
 /// The rounds of one job.
@@ -67,7 +70,7 @@ private:
   std::vector<std::pair<SettingRequest, CompiledSetting>>
   compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);
   class Source; ///< Proposes the settings of one kernel.
-  std::vector<VariantSetting> proposals(size_t Kernel, size_t Most);
+  std::vector<VariantSetting> proposals(size_t Kernel, const RoundLimits &Limits);
   std::vector<SettingRequest> wishes(const RoundLimits &Limits);
   size_t roomFor(size_t Kernel, const RoundLimits &Limits) const;
   void compose(const RoundLimits &Limits, FlavourModules::Until End);

@@ -79,6 +79,8 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
       Text += "exclude\t" + Kernel + "\t" + Variant + "\n";
     for (const std::string &Variant : Plan.Measured)
       Text += "measure\t" + Kernel + "\t" + Variant + "\n";
+    for (const std::string &Variant : Plan.ToCompare)
+      Text += "compare\t" + Kernel + "\t" + Variant + "\n";
   }
   // Fields: name, grid, block, static and dynamic shared memory, cluster, ..., launches, total
   // time.

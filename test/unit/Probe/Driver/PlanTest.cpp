@@ -29,7 +29,7 @@ TEST(Plan, read_planOfTheTuner_givesItsKernels) {
                       "shape\tk\t1,2,3\t4,5,6\t7\t1,1,1\t12\t1500\n"
                       "exclude\tk\tr40\nvariant\tk\tr40\tk__b\t0\nvariant\tk\tcontrol\tk__a\t0\n"
                       "kernel\tk\tverify-rotate\tnone\n"
-                      "kernel\tl\trotate\trotate\nmeasure\tm\tmemory-only\n"
+                      "compare\tk\tr40\nkernel\tl\trotate\trotate\nmeasure\tm\tmemory-only\n"
                       "kernel\tm\treplay\tnone\nvariant\tm\tcontrol\tm__control\t0\n"
                       "variant\tm\tmemory-only\tm__memory\t0\n"));
   EXPECT_EQ(P.Seed, 9u);
@@ -47,11 +47,13 @@ TEST(Plan, read_planOfTheTuner_givesItsKernels) {
   EXPECT_EQ(S->MeanNs, 1500u);
   EXPECT_FALSE(K->find({{1, 2, 3}, {4, 5, 6}, 8, {1, 1, 1}}));
   EXPECT_TRUE(K->Measured.empty());
+  EXPECT_EQ(K->ToCompare, (std::set<size_t>{2}));
   ASSERT_TRUE(P.find("l"));
   EXPECT_TRUE(P.find("l")->MayRotate);
   EXPECT_EQ(namesOf(*P.find("l")), (std::vector<std::string>{"default l"}));
   ASSERT_TRUE(P.find("m"));
   EXPECT_EQ(P.find("m")->Measured, (std::set<size_t>{2}));
+  EXPECT_TRUE(P.find("m")->ToCompare.empty());
   EXPECT_FALSE(P.find("n"));
 }
 
@@ -75,11 +77,11 @@ TEST(Plan, variantsWithoutNames_areRefused) {
                     Other = "variant\tk\tr40\tk__b\t0\n";
   Plan Sound;
   EXPECT_TRUE(read(Sound, Kernel + Control + Other + "exclude\tk\tr40\n"));
-  for (const std::string &Lines :
-       std::vector<std::string>{Other, Control + Control, Control + Other + Other,
-                                Control + "variant\tk\tdefault\tk__b\t0\n",
-                                Control + "exclude\tk\tr40\n", Control + "measure\tk\t2\n",
-                                "exclude\tk\tcontrol\n", Control + Other + "exclude\tj\tr40\n"}) {
+  for (const std::string &Lines : std::vector<std::string>{
+           Other, Control + Control, Control + Other + Other,
+           Control + "variant\tk\tdefault\tk__b\t0\n", Control + "exclude\tk\tr40\n",
+           Control + "measure\tk\t2\n", Control + "compare\tk\tr40\n", "exclude\tk\tcontrol\n",
+           Control + Other + "exclude\tj\tr40\n"}) {
     Plan P;
     EXPECT_FALSE(read(P, Kernel + Lines)) << Lines;
   }

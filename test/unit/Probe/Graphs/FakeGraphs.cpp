@@ -16,11 +16,24 @@ FakeNode &FakeGraph::add(CUgraphNodeType Type, std::vector<FakeNode *> After) {
 
 static CUresult fakeEdges(CUgraph Of, CUgraphNode *From, CUgraphNode *To, size_t *Count) {
   FakeGraph &G = fakeGraph(Of);
-  if (G.EdgesHaveData)
+  if (!G.Data.empty())
     return CUDA_ERROR_LOSSY_QUERY;
   for (size_t I = 0; From && I < *Count; ++I) {
     From[I] = G.Edges.at(I).first->handle();
     To[I] = G.Edges.at(I).second->handle();
+  }
+  *Count = G.Edges.size();
+  return CUDA_SUCCESS;
+}
+
+static CUresult fakeEdgesWithData(CUgraph Of, CUgraphNode *From, CUgraphNode *To,
+                                  CUgraphEdgeData *Data, size_t *Count) {
+  FakeGraph &G = fakeGraph(Of);
+  for (size_t I = 0; From && I < *Count; ++I) {
+    From[I] = G.Edges.at(I).first->handle();
+    To[I] = G.Edges.at(I).second->handle();
+    auto It = G.Data.find(I);
+    Data[I] = It == G.Data.end() ? CUgraphEdgeData{} : It->second;
   }
   *Count = G.Edges.size();
   return CUDA_SUCCESS;
@@ -41,6 +54,7 @@ static void fakeNodes(DriverApi &Driver) {
     return CUDA_SUCCESS;
   };
   Driver.GraphGetEdges = fakeEdges;
+  Driver.GraphGetEdgesWithData = fakeEdgesWithData;
   Driver.GraphNodeGetType = [](CUgraphNode Node, CUgraphNodeType *Type) {
     *Type = fakeNode(Node).Type;
     return CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 
 #include "Probe/Driver/CuptiApi.h"
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,8 +31,8 @@ struct FakeNode {
 struct FakeGraph {
   std::vector<std::unique_ptr<FakeNode>> Nodes;
   std::vector<std::pair<FakeNode *, FakeNode *>> Edges;
-  /// Whether an edge means more than that one node runs after the other.
-  bool EdgesHaveData = false;
+  /// What an edge means beside that one node runs after the other, by its place in Edges.
+  std::map<size_t, CUgraphEdgeData> Data;
 
   FakeNode &add(CUgraphNodeType Type, std::vector<FakeNode *> After = {});
   CUgraph handle() { return reinterpret_cast<CUgraph>(this); }

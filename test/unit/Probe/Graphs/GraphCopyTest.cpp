@@ -98,13 +98,76 @@ TEST(GraphCopy, bodiesOfConditionalNodes_tellTheirKernelsIfAllAreKnown) {
   EXPECT_EQ(std::get<KernelWork>(Copy.Nodes[0].Work).Name, "outside");
 }
 
-TEST(GraphCopy, edgesWithData_keepTheGraph) {
+/// An edge by which the second node may begin before the first one ends.
+static CUgraphEdgeData earlyEdge() {
+  CUgraphEdgeData Data{};
+  Data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  Data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  return Data;
+}
+
+TEST(GraphCopy, programmaticEdges_areFullOnes) {
   FakeGraph G;
-  G.add(CU_GRAPH_NODE_TYPE_EMPTY);
-  G.EdgesHaveData = true;
-  GraphCopy Copy = copyGraph(driverOfFakeGraphs(), G.handle());
+  FakeNode &Last = G.add(CU_GRAPH_NODE_TYPE_EMPTY);
+  FakeNode &First = G.add(CU_GRAPH_NODE_TYPE_EMPTY), &Middle = G.add(CU_GRAPH_NODE_TYPE_EMPTY);
+  G.Edges = {{&Middle, &Last}, {&First, &Middle}};
+  for (unsigned char Port :
+       {CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER}) {
+    G.Data[0] = earlyEdge();
+    G.Data[0].from_port = Port;
+    GraphCopy Copy = copyGraph(driverOfFakeGraphs(), G.handle());
+    EXPECT_FALSE(Copy.Stays);
+    EXPECT_TRUE(Copy.Overlaps);
+    EXPECT_TRUE(Copy.Branches) << "a node may wait for one that would run beside it";
+    ASSERT_EQ(Copy.Nodes.size(), 3u);
+    EXPECT_EQ(Copy.Nodes[2].Handle, Last.handle());
+    EXPECT_FALSE(Copy.Nodes[1].BeginsEarly);
+    EXPECT_TRUE(Copy.Nodes[2].BeginsEarly);
+  }
+  FakeGraph Outer;
+  Outer.add(CU_GRAPH_NODE_TYPE_GRAPH).Child = &G;
+  EXPECT_TRUE(copyGraph(driverOfFakeGraphs(), Outer.handle()).Overlaps);
+}
+
+TEST(GraphCopy, edgesThatAreNotUnderstood_keepTheGraph) {
+  FakeGraph G;
+  FakeNode &First = G.add(CU_GRAPH_NODE_TYPE_EMPTY);
+  G.add(CU_GRAPH_NODE_TYPE_EMPTY, {&First});
+  G.Data[0] = earlyEdge();
+  DriverApi Older = driverOfFakeGraphs();
+  Older.GraphGetEdgesWithData = nullptr;
+  GraphCopy Copy = copyGraph(Older, G.handle());
   EXPECT_EQ(Copy.Stays, GraphStay::Programmatic);
   EXPECT_FALSE(Copy.HidesKernels);
+  EXPECT_FALSE(copyGraph(driverOfFakeGraphs(), G.handle()).Stays);
+  for (unsigned char CUgraphEdgeData::*Member :
+       {&CUgraphEdgeData::type, &CUgraphEdgeData::from_port, &CUgraphEdgeData::to_port}) {
+    G.Data[0] = earlyEdge();
+    G.Data[0].*Member = 9;
+    EXPECT_EQ(copyGraph(driverOfFakeGraphs(), G.handle()).Stays, GraphStay::Programmatic);
+  }
+}
+
+/// In such a graph, a variant's time would have a part of its neighbours' time.
+TEST(GraphCopy, overlapInAGraphThatStaysOne_letsNoKernelBeExchanged) {
+  FakeGraph Overlaps, Allocates, Both;
+  FakeNode &First = Overlaps.add(CU_GRAPH_NODE_TYPE_EMPTY);
+  Overlaps.add(CU_GRAPH_NODE_TYPE_EMPTY, {&First});
+  Overlaps.Data[0] = earlyEdge();
+  Allocates.add(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+  for (auto [Outer, Inner] :
+       {std::pair{CU_GRAPH_NODE_TYPE_MEM_ALLOC, &Overlaps}, {CU_GRAPH_NODE_TYPE_EMPTY, &Both}}) {
+    FakeGraph G;
+    G.add(Outer);
+    G.add(CU_GRAPH_NODE_TYPE_GRAPH).Child = Inner;
+    if (Inner == &Both) {
+      FakeNode &Before = Both.add(CU_GRAPH_NODE_TYPE_EMPTY);
+      Both.add(CU_GRAPH_NODE_TYPE_MEM_FREE, {&Before});
+      Both.Data[0] = earlyEdge();
+    }
+    EXPECT_EQ(copyGraph(driverOfFakeGraphs(), G.handle()).Stays, GraphStay::Programmatic);
+  }
+  EXPECT_EQ(copyGraph(driverOfFakeGraphs(), Allocates.handle()).Stays, GraphStay::MemoryNode);
 }
 
 TEST(GraphCopy, copyOfMemoryThatTheDriverDoesNotKnow_keepsTheGraph) {

@@ -79,6 +79,31 @@ TEST(GraphLaunches, capturedGraphs_areLaunchedNodeByNode) {
   EXPECT_EQ(launchesOf(Run.Timed, "step"), launchesOf(Run.Traced, "step"));
 }
 
+/// Programmatic dependent launch: each node runs after the whole of the one ahead of it.
+TEST(GraphLaunches, nodesThatMayBeginEarly_areLaunchedNodeByNode) {
+  StandInRun Run("graph-programmatic");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  EXPECT_TRUE(Run.Traced.of("graph-stays").empty());
+  EXPECT_EQ(Run.Traced.of("attribute"),
+            (std::vector<Fields>{{"step", "programmatic"}, {"count", "programmatic"}}));
+  EXPECT_EQ(graphLaunchesOf(Run.Traced, "step"), 120u);
+  expectAsPlain(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.of("fault").empty());
+  EXPECT_TRUE(Run.Timed.of("stood-back").empty());
+  EXPECT_TRUE(Run.Timed.of("graph").empty()) << "a graph has launched a kernel";
+  std::set<std::string> Replayed;
+  for (const Fields &Line : Run.Timed.of("replayed"))
+    Replayed.insert(Line.at(0));
+  EXPECT_EQ(Replayed, (std::set<std::string>{"count", "scale", "step"}));
+
+  StandInRun Memory("graph-programmatic-memory");
+  EXPECT_EQ(Memory.Traced.of("graph-stays"),
+            (std::vector<Fields>{{"scale", "programmatic"}, {"step", "programmatic"}}));
+  EXPECT_EQ(Memory.Traced.of("attribute"), (std::vector<Fields>{{"step", "programmatic"}}));
+  expectAsPlain(Memory.time(rotation()), Memory.Plain);
+  EXPECT_TRUE(Memory.Timed.of("rotated").empty());
+}
+
 TEST(GraphLaunches, confirmingRun_launchesGraphs) {
   StandInRun Run("capture");
   StandInPlan Plan;

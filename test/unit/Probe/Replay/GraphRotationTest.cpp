@@ -49,6 +49,21 @@ TEST(GraphRotation, excludedVariant_isNotRun) {
     EXPECT_NE(Line.at(6), "odd");
 }
 
+/// Such as one whose front-end knob may move last bits: nothing compares it before it runs.
+TEST(GraphRotation, variantThatMustBeCompared_isNotRun) {
+  for (const char *Scenario : {"graph-memory", "graph-semaphores", "random-graphs"}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario, "wrong");
+    StandInPlan Plan = rotation();
+    Plan.ToCompare = {"odd"};
+    expectAsPlain(Run.time(Plan), Run.Plain);
+    std::set<std::string> Rotated;
+    for (const Fields &Line : Run.Timed.of("rotated"))
+      Rotated.insert(Line.at(6));
+    EXPECT_EQ(Rotated, (std::set<std::string>{"default", "control", "fast"}));
+  }
+}
+
 TEST(GraphRotation, graphThatIsOnlyConfirmedOrReplayed_isNotTouched) {
   for (auto [Mode, Scenario] : {std::pair{"replay", "graph-memory"},
                                 {"dispatch", "graph-memory"},

@@ -116,6 +116,30 @@ TEST(ReplayRun, verifyRotate_verifiesOnceAndThenRotates) {
       << "the wrong one is left out";
 }
 
+static std::set<std::string> rotatedVariants(const StandInRun &Run) {
+  std::set<std::string> Rotated;
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    Rotated.insert(Line.at(6));
+  return Rotated;
+}
+
+TEST(ReplayRun, variantThatMustBeCompared_isRotatedOnlyAfterThat) {
+  StandInPlan Plan;
+  Plan.ToCompare = {"odd"};
+  Plan.Fallback = "rotate";
+  StandInRun Run("managed", "wrong");
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  EXPECT_FALSE(Run.Timed.of("stood-back").empty());
+  EXPECT_EQ(rotatedVariants(Run), (std::set<std::string>{"default", "control", "fast"}))
+      << "the replay that was planned was not possible";
+
+  Plan.Mode = "verify-rotate";
+  StandInRun Compared("in-place");
+  EXPECT_EQ(Compared.time(Plan).Stdout, Compared.Plain.Stdout);
+  EXPECT_EQ(rotatedVariants(Compared),
+            (std::set<std::string>{"default", "control", "fast", "odd"}));
+}
+
 TEST(ReplayRun, kernelThatCannotBeReplayed_isRotatedIfThePlanAllows) {
   StandInRun Run("managed");
   StandInPlan Plan;

@@ -47,6 +47,17 @@ public:
     CHECK(cuGraphAddKernelNode(&Node, Graph, after(), Last != nullptr, &P));
     return Last = Node;
   }
+  /// The same, but the kernel may begin before the one ahead of it ends.
+  CUgraphNode addEarlyKernel(CUfunction Kernel, std::vector<void *> Values) {
+    CUDA_KERNEL_NODE_PARAMS P = kernelNode(Kernel, Values);
+    CUgraphNode Node = nullptr;
+    CHECK(cuGraphAddKernelNode(&Node, Graph, nullptr, 0, &P));
+    CUgraphEdgeData Early{};
+    Early.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    Early.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+    CHECK(cuGraphAddDependencies(Graph, &Last, &Node, &Early, 1));
+    return Last = Node;
+  }
   /// Gives \p Node other arguments in the executable graph.
   void change(CUgraphNode Node, CUfunction Kernel, std::vector<void *> Values) {
     CUDA_KERNEL_NODE_PARAMS P = kernelNode(Kernel, Values);
@@ -217,6 +228,60 @@ void carve::standin::graphMemory(Kernels &K) {
       if (L % 10 == 0)
         launch(K.Step, nullptr, {&Data.Base, &Data.Count});
     }
+    CHECK(cuCtxSynchronize());
+  }
+  Data.print("data");
+}
+
+/// Launches \p Kernel so that it may begin before the one ahead of it ends.
+static void launchEarly(CUfunction Kernel, Buffer &Data) {
+  CUlaunchAttribute Early{};
+  Early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  Early.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig Config{};
+  Config.gridDimX = 16, Config.gridDimY = 1, Config.gridDimZ = 1;
+  Config.blockDimX = 64, Config.blockDimY = 1, Config.blockDimZ = 1;
+  Config.attrs = &Early;
+  Config.numAttrs = 1;
+  void *Values[] = {&Data.Base, &Data.Count};
+  CHECK(cuLaunchKernelEx(&Config, Kernel, Values, nullptr));
+}
+
+/// Nodes of the graph may begin early. One of them is changed once. The kernel `count` is launched
+/// in this way by a call.
+void carve::standin::graphProgrammatic(Kernels &K) {
+  Buffer Data(Elements, 1), Own(Elements, 2);
+  unsigned Fewer = Elements / 2;
+  {
+    Chain Steps;
+    Steps.addKernel(K.Scale, {&Own.Base, &Data.Base, &Data.Count});
+    CUgraphNode Changed = Steps.addEarlyKernel(K.Step, {&Own.Base, &Data.Count});
+    Steps.addEarlyKernel(K.Step, {&Own.Base, &Data.Count});
+    Steps.addKernel(K.Scale, {&Data.Base, &Own.Base, &Data.Count});
+    for (int L = 0; L < 60; ++L) {
+      if (L == 20)
+        Steps.change(Changed, K.Step, {&Own.Base, &Fewer});
+      Steps.launch(nullptr);
+      launchEarly(K.Count, Own);
+    }
+    CHECK(cuCtxSynchronize());
+  }
+  Data.print("data");
+  Own.print("own");
+}
+
+/// A graph with such nodes that also allocates memory.
+void carve::standin::graphProgrammaticMemory(Kernels &K) {
+  Buffer Data(Elements, 1);
+  {
+    Chain Own;
+    CUdeviceptr Memory = Own.addAllocation(Elements * sizeof(float));
+    Own.addKernel(K.Scale, {&Memory, &Data.Base, &Data.Count});
+    Own.addEarlyKernel(K.Step, {&Memory, &Data.Count});
+    Own.addKernel(K.Scale, {&Data.Base, &Memory, &Data.Count});
+    Own.addFree(Memory);
+    for (int L = 0; L < 60; ++L)
+      Own.launch(nullptr);
     CHECK(cuCtxSynchronize());
   }
   Data.print("data");

@@ -88,6 +88,8 @@ static void copyInto(Graph &To, const Graph &From, std::map<GraphNode *, GraphNo
   }
   for (const auto &[Before, After] : From.Edges)
     To.Edges.emplace(Places.at(Before), Places.at(After));
+  for (const auto &[Edge, Data] : From.EdgeData)
+    To.EdgeData[{Places.at(Edge.first), Places.at(Edge.second)}] = Data;
   To.Tied.insert(To.Tied.end(), From.Tied.begin(), From.Tied.end());
 }
 
@@ -272,9 +274,12 @@ STANDIN_API cuGraphAddEventWaitNode(ADDED, CUevent Event) {
 }
 
 STANDIN_API cuGraphAddDependencies(CUgraph To, const CUgraphNode *From, const CUgraphNode *After,
-                                   const CUgraphEdgeData *, size_t Count) {
-  for (size_t I = 0; I < Count; ++I)
+                                   const CUgraphEdgeData *Data, size_t Count) {
+  for (size_t I = 0; I < Count; ++I) {
     graph(To)->Edges.emplace(node(From[I]), node(After[I]));
+    if (Data && (Data[I].type || Data[I].from_port))
+      graph(To)->EdgeData[{node(From[I]), node(After[I])}] = Data[I];
+  }
   return CUDA_SUCCESS;
 }
 
@@ -285,16 +290,29 @@ STANDIN_API cuGraphGetNodes(CUgraph Of, CUgraphNode *Nodes, size_t *Count) {
   return CUDA_SUCCESS;
 }
 
+/// The second version of the call.
+STANDIN_API cuGraphGetEdges(CUgraph Of, CUgraphNode *From, CUgraphNode *To, CUgraphEdgeData *Data,
+                            size_t *Count) {
+  const Graph &Its = *graph(Of);
+  if (From && !Data && !Its.EdgeData.empty())
+    return CUDA_ERROR_LOSSY_QUERY;
+  size_t I = 0;
+  for (const auto &Edge : Its.Edges)
+    if (From && I < *Count) {
+      From[I] = handle(Edge.first);
+      To[I] = handle(Edge.second);
+      auto It = Its.EdgeData.find(Edge);
+      if (Data)
+        Data[I] = It == Its.EdgeData.end() ? CUgraphEdgeData{} : It->second;
+      ++I;
+    }
+  *Count = Its.Edges.size();
+  return CUDA_SUCCESS;
+}
+
 #undef cuGraphGetEdges
 STANDIN_API cuGraphGetEdges(CUgraph Of, CUgraphNode *From, CUgraphNode *To, size_t *Count) {
-  size_t I = 0;
-  for (const auto &[Before, After] : graph(Of)->Edges)
-    if (From && I < *Count) {
-      From[I] = handle(Before);
-      To[I++] = handle(After);
-    }
-  *Count = graph(Of)->Edges.size();
-  return CUDA_SUCCESS;
+  return cuGraphGetEdges_v2(Of, From, To, nullptr, Count);
 }
 
 STANDIN_API cuGraphNodeGetType(CUgraphNode Node, CUgraphNodeType *Out) {

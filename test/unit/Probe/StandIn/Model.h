@@ -143,6 +143,8 @@ struct Graph {
   std::vector<std::shared_ptr<UserObject>> Tied;
   std::vector<std::shared_ptr<Condition>> Conditions; ///< Executable graphs keep them, too.
   std::set<std::pair<GraphNode *, GraphNode *>> Edges;
+  /// What an edge means beside that one node runs after the other.
+  std::map<std::pair<GraphNode *, GraphNode *>, CUgraphEdgeData> EdgeData;
   GraphNode *add(GraphNode Node);
 };
 struct Capture {

@@ -68,6 +68,8 @@ void graphContexts(Kernels &K);
 void countedGraph(Kernels &K);
 void graphSteps(Kernels &K);
 void graphMemory(Kernels &K);
+void graphProgrammatic(Kernels &K);
+void graphProgrammaticMemory(Kernels &K);
 void graphSemaphores(Kernels &K);
 void graphMemoryOperations(Kernels &K);
 void capturedOperations(Kernels &K);

@@ -467,6 +467,8 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"counted-graph", countedGraph},
       {"graph-steps", graphSteps},
       {"graph-memory", graphMemory},
+      {"graph-programmatic", graphProgrammatic},
+      {"graph-programmatic-memory", graphProgrammaticMemory},
       {"graph-semaphores", graphSemaphores},
       {"graph-memory-operations", graphMemoryOperations},
       {"captured-operations", capturedOperations},

@@ -85,14 +85,6 @@ TEST(ModeChoice, mode_onlyWholeRunsCanDecide_isFixed) {
   C.Trace.SizedByOccupancy = {"other"};
   C.Trace.Programmatic = {"other"};
   EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
-  // The kernel can overlap, and the program launches kernels so that they overlap.
-  C.Hazards.Programmatic = true;
-  expectChoice(C, TimingMode::Fixed, "overlaps with its neighbours by programmatic launches");
-  C.Trace.Programmatic.clear();
-  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
-  C.Trace.Programmatic = {"k"};
-  C.Hazards.Programmatic = false;
-  expectChoice(C, TimingMode::Fixed, "overlaps with its neighbours by programmatic launches");
   C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
   expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
   C.Trace.GraphLaunches = {{"k", 1}};
@@ -102,6 +94,57 @@ TEST(ModeChoice, mode_onlyWholeRunsCanDecide_isFixed) {
   expectChoice(C, TimingMode::Fixed, "launched from graphs with copies of pageable memory");
   C.Variants = 2;
   expectChoice(C, TimingMode::Fixed, "no variant of its own");
+}
+
+TEST(ModeChoice, mode_kernelThatOverlaps_isReplayOrFixed) {
+  const std::string Overlaps = "overlaps with its neighbours by programmatic launches";
+  Case C = shortKernel();
+  // The kernel can overlap, and the program launches kernels so that they overlap.
+  C.Hazards.Programmatic = true;
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
+  C.Trace.Programmatic = {"other"};
+  expectChoice(C, TimingMode::Replay, "12000 launches of 4.0 us; " + Overlaps);
+  EXPECT_FALSE(C.choose().MayRotate);
+  C.Trace.Programmatic = {"k"};
+  C.Hazards.Programmatic = false;
+  expectChoice(C, TimingMode::Replay, "12000 launches of 4.0 us; " + Overlaps);
+  // It is the same in a graph whose nodes are launched one by one.
+  C.Trace.GraphLaunches = {{"k", 3}};
+  expectChoice(C, TimingMode::Replay, "12000 launches of 4.0 us; " + Overlaps);
+  // What keeps a kernel from being replayed leaves it to whole runs.
+  C.Trace.StayingGraphs = {{"k", GraphStay::MemoryNode}};
+  expectChoice(C, TimingMode::Fixed,
+               "launched from graphs with nodes that allocate or free memory, and " + Overlaps);
+  C.Trace.StayingGraphs.clear();
+  C.Hazards.Printf = true;
+  expectChoice(C, TimingMode::Fixed, "device printf, and " + Overlaps);
+  C.Hazards.Printf = false;
+  C.Limits.Request = ModeRequest::Rotate;
+  expectChoice(C, TimingMode::Fixed, Overlaps);
+}
+
+TEST(ModeChoice, outputs_kernelThatIsOnlyRotatedOrFixed_areNotCompared) {
+  Case C = shortKernel();
+  auto Compared = [&] {
+    return mayCompareOutputs({C.Kernel, C.Hazards, 0, C.Trace, C.DeviceHeap}, C.Limits);
+  };
+  EXPECT_TRUE(Compared());
+  for (auto [Request, May] : {std::pair{ModeRequest::Replay, true},
+                              {ModeRequest::Rotate, false},
+                              {ModeRequest::Fixed, false}}) {
+    C.Limits.Request = Request;
+    EXPECT_EQ(Compared(), May);
+  }
+  C.Limits.Request = ModeRequest::Auto;
+  C.Hazards.Printf = true;
+  EXPECT_FALSE(Compared());
+  C.Hazards.Printf = false;
+  C.Trace.GraphLaunches = {{"k", 3}};
+  EXPECT_TRUE(Compared());
+  C.Trace.StayingGraphs = {{"k", GraphStay::MemoryNode}};
+  EXPECT_FALSE(Compared());
+  C.Trace.StayingGraphs = {{"k", GraphStay::Conditional}};
+  EXPECT_FALSE(Compared());
 }
 
 TEST(ModeChoice, mode_graphsThatAreLaunchedNodeByNode_isThatOfPlainLaunches) {

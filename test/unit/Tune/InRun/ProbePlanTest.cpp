@@ -234,6 +234,19 @@ TEST(ProbePlan, variant_onlyTimed_isReplayedOrLeftOut) {
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
+TEST(ProbePlan, variantThatMayMoveLastBits_isToBeCompared) {
+  Planned P;
+  EXPECT_TRUE(
+      readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf")->ToCompare.empty());
+  P.Built.Kernels[0].Variants[3].Setting.FrontEnd = FrontEndKnob::UnrollByTwo;
+  for (TimingMode Mode : {TimingMode::Rotate, TimingMode::Replay, TimingMode::VerifyRotate}) {
+    P.Choices[0].Mode = Mode;
+    const probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+    EXPECT_EQ(Plan.find("_Z2avPf")->ToCompare, (std::set<size_t>{3}));
+    EXPECT_TRUE(Plan.find("init")->ToCompare.empty());
+  }
+}
+
 /// Makes variant number \p Variant of the first kernel one with a code for each of \p Known.
 static void guardVariant(Planned &P, size_t Variant, const std::vector<KnownLaunch> &Known) {
   JobVariant &V = P.Built.Kernels[0].Variants[Variant];
