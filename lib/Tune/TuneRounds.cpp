@@ -111,6 +111,9 @@ void RoundsStage::learn(InRunTuning Timed) {
         Ratios[V] = O.Ratios[V];
     if (!Ratios.empty())
       Rounds.learn(K, Ratios);
+    if (O.ReplayDistance > MostReplayDistance && State.UnlikeReplays.insert(K).second)
+      logLine(llvm::formatv("{0}: its default is {1:f0} % off its traced time in replays",
+                            Job.Kernels[K].Traced.Kernel, 100 * O.ReplayDistance));
     auto Excluded = Timed.Run.Excluded.Kernels.find(Job.Kernels[K].Traced.Kernel);
     if (Timed.Run.Failure)
       Barred[K] = *Timed.Run.Failure;

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <memory>
+#include <set>
 
 namespace carve {
 
@@ -48,6 +49,9 @@ struct TuneState {
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
   double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect; ///< What the rounds so far have left to gain.
+  /// The kernels whose default took another time in replays than in the program
+  /// (ModeQuestion::UnlikeReplays).
+  std::set<size_t> UnlikeReplays;
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
   /// 0 before the first round.
   double PlannedReplayS = 0;

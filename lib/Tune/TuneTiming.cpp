@@ -218,7 +218,7 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
-  return chooseModes(Job, Built, Trace, Limits, State.GpuOf);
+  return chooseModes(Job, Built, Trace, Limits, State.GpuOf, State.UnlikeReplays);
 }
 
 RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const JobBuild &Built,
@@ -236,7 +236,8 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
     Limits.ReplayS =
         PlannedShare * State.PlannedReplayS * K.Traced.Share / Sums[State.gpuOf(Number)];
-    ModeQuestion Question{K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap};
+    ModeQuestion Question{K.Traced, K.Hazards,      0,
+                          Trace,    Job.DeviceHeap, State.UnlikeReplays.count(Number) > 0};
     Round.Uncompared.push_back(!mayCompareOutputs(Question, Limits));
     size_t Timable =
         timableVariants(Question, Limits, State.recorded() ? RecordedTimable : MostTimable);

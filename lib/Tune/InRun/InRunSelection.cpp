@@ -151,6 +151,11 @@ void SubjectJudge::measureCover() {
     Outcome.ColdNs = Heaviest->ColdNs;
     Outcome.WarmNs = Heaviest->WarmNs;
     Outcome.WarmWeight = Heaviest->WarmWeight;
+    const InRunSubject::TracedShape &Traced = Subject.Shapes[Heaviest - Shapes.data()];
+    double Mean =
+        (1 - Heaviest->WarmWeight) * Heaviest->ColdNs + Heaviest->WarmWeight * Heaviest->WarmNs;
+    if (Traced.TotalNs > 0)
+      Outcome.ReplayDistance = std::abs(Mean * double(Traced.Launches) / Traced.TotalNs - 1);
   }
 }
 

@@ -119,6 +119,8 @@ struct InRunOutcome {
   /// The default's median times for the heaviest shape, and the weight of the warm time that makes
   /// their mean the traced time. All are 0 if that shape was not replayed.
   double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
+  /// |that mean / the traced time - 1|: how unlike the program the replays of that shape are.
+  double ReplayDistance = 0;
   /// Share of the kernel's traced time in shapes that were timed, and in those that these
   /// represent, 0 to 1.
   double Covered = 0;

@@ -366,8 +366,9 @@ ModeChoice Chooser::choose() const {
                : fixed("too few launches to rotate (" + std::to_string(Q.Traced.Launches) + ")");
   if (auto Why = whyNotReplay())
     return rotateOrFixed(*Why);
-  bool Rotates = Limits.Request == ModeRequest::Auto && !overlaps() && isShort() &&
-                 All.covered(Shapes) >= LeastCoverage && mostHaveCycles(Shapes, ManyCycles);
+  bool Rotates = Limits.Request == ModeRequest::Auto && !overlaps() &&
+                 (isShort() || Q.UnlikeReplays) && All.covered(Shapes) >= LeastCoverage &&
+                 mostHaveCycles(Shapes, ManyCycles);
   if (!Rotates)
     return replayOrOther();
   double Seconds = verifyS();
@@ -410,7 +411,8 @@ bool carve::mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits) {
 
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,
                                            const ProbeRecord &Trace, const ModeLimits &Limits,
-                                           llvm::ArrayRef<size_t> GpuOf) {
+                                           llvm::ArrayRef<size_t> GpuOf,
+                                           const std::set<size_t> &UnlikeReplays) {
   // By GPU: what is left of its time.
   std::map<size_t, ModeLimits> LeftOf;
   std::vector<ModeChoice> Choices(Job.Kernels.size());
@@ -422,8 +424,8 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
     size_t Gpu = Number < GpuOf.size() ? GpuOf[Number] : 0;
     ModeLimits &Left = LeftOf.try_emplace(Gpu, Limits).first->second;
     Left.ReplayS += Choices[Number].ReplayS;
-    ModeQuestion Question{K.Traced, K.Hazards, Built.Kernels[Number].timedTogether(), Trace,
-                          Job.DeviceHeap};
+    ModeQuestion Question{K.Traced, K.Hazards,      Built.Kernels[Number].timedTogether(),
+                          Trace,    Job.DeviceHeap, UnlikeReplays.count(Number) > 0};
     Choices[Number] = Chooser(Question, Left, Shapes[Number], Counts).choose();
     Left.ReplayS = std::max(0.0, Left.ReplayS - Choices[Number].ReplayS);
   };

@@ -9,6 +9,7 @@
 #include "Tune/InRun/TimedShapes.h"
 #include "Tune/Job/JobBuild.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,14 @@ struct ModeQuestion {
   size_t Variants = 0; ///< The number of variants, including the default and its control copy.
   const ProbeRecord &Trace;
   bool DeviceHeap = false; ///< Whether some kernel of the program allocates on the device.
+  /// Whether its default took another time in earlier replays than in the program
+  /// (MostReplayDistance). If it is launched often enough, its variants are then timed as they run
+  /// in the program.
+  bool UnlikeReplays = false;
 };
+
+/// Replays whose default is further off its traced time than this share are unlike the program.
+inline constexpr double MostReplayDistance = 0.05;
 
 /// The choice for one kernel.
 ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
@@ -65,9 +73,11 @@ bool mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits);
 /// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
 /// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the
 /// job. What is left over then gives kernels with few representatives more of them. If several GPUs
-/// time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has that time.
+/// time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has that time. \p
+/// UnlikeReplays has the kernels for which that is set (ModeQuestion).
 std::vector<ModeChoice> chooseModes(const TuningJob &Job, const JobBuild &Built,
                                     const ProbeRecord &Trace, const ModeLimits &Limits,
-                                    llvm::ArrayRef<size_t> GpuOf = {});
+                                    llvm::ArrayRef<size_t> GpuOf = {},
+                                    const std::set<size_t> &UnlikeReplays = {});
 
 } // namespace carve

@@ -133,6 +133,7 @@ TEST(InRunSelection, warmAndCold_areWeightedAsInTheTrace) {
     EXPECT_NEAR(O.WarmWeight, Traced == 1e5 ? 0 : 1, 0.03);
     EXPECT_NEAR(O.ColdNs, 1e5, 1e3);
     EXPECT_NEAR(O.WarmNs, 5e4, 1e3);
+    EXPECT_NEAR(O.ReplayDistance, Traced == 1e4 ? 4 : 0, 0.1);
     EXPECT_EQ(O.Nominee, Traced == 1e5 ? 2u : 0u) << O.Reason;
   }
   // A traced time in between weighs both equally: (80 + 60) / (100 + 50) is 0.933.
@@ -141,6 +142,7 @@ TEST(InRunSelection, warmAndCold_areWeightedAsInTheTrace) {
   Run.replay({S});
   InRunOutcome O = Run.selectOne();
   EXPECT_NEAR(O.WarmWeight, 0.5, 0.03);
+  EXPECT_NEAR(O.ReplayDistance, 0, 0.02);
   EXPECT_NEAR(O.Ratio.Median, 0.933, 0.01);
 }
 

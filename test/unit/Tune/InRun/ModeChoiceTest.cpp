@@ -14,6 +14,7 @@ struct Case {
   ProbeRecord Trace;
   size_t Variants = 10;
   bool DeviceHeap = false;
+  bool UnlikeReplays = false;
   ModeLimits Limits;
 
   Case() { Kernel.Kernel = "k"; }
@@ -27,7 +28,7 @@ struct Case {
     return *this;
   }
   ModeChoice choose() const {
-    return chooseMode({Kernel, Hazards, Variants, Trace, DeviceHeap}, Limits);
+    return chooseMode({Kernel, Hazards, Variants, Trace, DeviceHeap, UnlikeReplays}, Limits);
   }
 };
 
@@ -52,6 +53,30 @@ TEST(ModeChoice, mode_byDurationAndLaunches_isReplayOrVerifyRotate) {
   expectChoice(Case().launched(150, 4e3), TimingMode::Replay, "150 launches of 4.0 us");
   // There are many launches, and each is long enough to replay.
   expectChoice(Case().launched(1000, 50e3), TimingMode::Replay, "1000 launches of 50 us");
+}
+
+TEST(ModeChoice, mode_replaysUnlikeTheProgram_isVerifyRotateIfLaunchedOften) {
+  for (uint64_t Launches : {1000, 150}) {
+    Case C = Case().launched(Launches, 50e3);
+    C.UnlikeReplays = true;
+    EXPECT_EQ(C.choose().Mode, Launches == 1000 ? TimingMode::VerifyRotate : TimingMode::Replay);
+    C.Limits.Request = ModeRequest::Replay;
+    EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  }
+}
+
+TEST(ModeChoice, chooseModes_replaysUnlikeTheProgram_changeOneKernel) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  addVariant(Built.Kernels[1], 48);
+  for (JobKernel &K : Job.Kernels)
+    for (KernelLaunches &L : K.Traced.Shapes) {
+      L.Launches = 3000;
+      L.TotalNs = 300'000'000;
+    }
+  std::vector<ModeChoice> Choices = chooseModes(Job, Built, {}, {}, {}, {1});
+  EXPECT_EQ(Choices[0].Mode, TimingMode::Replay);
+  EXPECT_EQ(Choices[1].Mode, TimingMode::VerifyRotate);
 }
 
 TEST(ModeChoice, dividedShape_isTimedByItsClasses) {
