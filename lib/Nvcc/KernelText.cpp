@@ -147,6 +147,7 @@ private:
   size_t closing(size_t Open) const;
   bool isGlobal(size_t From, size_t To) const;
   std::optional<std::vector<std::string>> scopeOf(size_t Begin, size_t Brace) const;
+  size_t readTemplate(KernelDefinition &K, size_t At, size_t Brace) const;
   void readKernel(size_t Begin, size_t Brace);
   std::vector<KernelParameter> parameters(size_t Open, size_t Close) const;
   KernelParameter parameter(llvm::ArrayRef<Token> Words) const;
@@ -269,12 +270,12 @@ KernelParameter Finder::parameter(llvm::ArrayRef<Token> Words) const {
   if (Kept.size() < 2 || !isWordChar(Kept.back().front()) || llvm::isDigit(Kept.back().front()) ||
       llvm::is_contained(Types, Kept.back()))
     return P;
-  // `const T` and `ns::T` have no name either.
+  // `const T` and `ns::T` have no name either, and `T... p` is the name of several.
   StringRef Before = Kept[Kept.size() - 2];
   bool OnlyQualifiers = llvm::all_of(llvm::ArrayRef(Kept).drop_back(), [](StringRef W) {
     return W == "const" || W == "volatile" || W == "typename" || W == "struct";
   });
-  if (Before == ":" || OnlyQualifiers)
+  if (Before == ":" || Before == "." || OnlyQualifiers)
     return P;
   P.Name = Kept.back().str();
   P.Type = llvm::join(llvm::ArrayRef(Kept).drop_back(), " ");
@@ -304,19 +305,33 @@ std::vector<KernelParameter> Finder::parameters(size_t OpenAt, size_t Close) con
   return All;
 }
 
+/// Reads the template parameters of \p K, whose list is behind \p At. Returns the place of the
+/// bracket that closes them.
+size_t Finder::readTemplate(KernelDefinition &K, size_t At, size_t Brace) const {
+  int Depth = 0;
+  for (++At; At < Brace; ++At) {
+    const Token &T = Tokens[At];
+    if (T.is("(") || T.is("[") || T.is("{")) {
+      At = closing(At);
+      continue;
+    }
+    Depth += T.is("<");
+    if (T.is(">") && --Depth == 0)
+      break;
+    if (Depth != 1)
+      continue;
+    K.TemplateParameters += T.is("<") || T.is(",");
+    K.TemplatePack |= T.is(".");
+  }
+  return At;
+}
+
 /// Reads the definition whose declaration begins at \p Begin and whose body opens at \p Brace.
 void Finder::readKernel(size_t Begin, size_t Brace) {
   KernelDefinition K;
   size_t I = Begin;
-  if (Tokens[I].is("template")) {
-    K.Template = true;
-    int Depth = 0;
-    for (++I; I < Brace; ++I) {
-      Depth += Tokens[I].is("<");
-      if (Tokens[I].is(">") && --Depth == 0)
-        break;
-    }
-  }
+  if (Tokens[I].is("template"))
+    I = readTemplate(K, I, Brace);
   // The name is the word before the first bracket that is not an attribute's or a specifier's.
   for (; I < Brace; ++I) {
     if (Tokens[I].is("__attribute__") || Tokens[I].is("alignas") || Tokens[I].is("decltype")) {
@@ -392,6 +407,8 @@ struct Demangled {
   std::vector<std::string> Scopes;
   std::string Name;
   std::vector<std::string> Types; ///< Empty for a function of C.
+  /// Those of the function itself, each argument of a pack counted.
+  size_t TemplateArguments = 0;
   bool Mangled = false;
 };
 
@@ -430,6 +447,11 @@ std::optional<Demangled> demangled(StringRef Name) {
   D.Mangled = true;
   D.Name = Take(P.getFunctionBaseName(nullptr, nullptr));
   std::string Context = Take(P.getFunctionDeclContextName(nullptr, nullptr));
+  std::string Whole = Take(P.getFunctionName(nullptr, nullptr));
+  StringRef Arguments = Whole;
+  if (Arguments.consume_front(Context.empty() ? D.Name : Context + "::" + D.Name) &&
+      Arguments.consume_front("<") && Arguments.consume_back(">") && !Arguments.empty())
+    D.TemplateArguments = splitOutside(Arguments, ",").size();
   if (!Context.empty())
     for (std::string &Scope : splitOutside(Context, "::"))
       D.Scopes.push_back(
@@ -458,6 +480,11 @@ llvm::Expected<KernelPlace> placeOf(llvm::ArrayRef<KernelDefinition> All, String
     if (K.Name == Wanted->Name && (!Wanted->Mangled || K.Scopes == Wanted->Scopes) &&
         (!Wanted->Mangled || K.Parameters.size() == Wanted->Types.size()))
       Same.push_back(&K);
+  if (Same.size() > 1) // Overloads may differ in their template parameters alone.
+    llvm::erase_if(Same, [&](const KernelDefinition *K) {
+      return K->TemplatePack ? Wanted->TemplateArguments + 1 < K->TemplateParameters
+                             : Wanted->TemplateArguments != K->TemplateParameters;
+    });
   if (Same.size() != 1)
     return unknown(llvm::Twine(Same.size()) + " definitions of " + Mangled + ", expected one");
   KernelPlace Place{Same.front(), std::move(Wanted->Types)};
@@ -480,15 +507,21 @@ std::optional<unsigned> numberBytes(StringRef Type) {
   return Has("char") || Has("bool") ? 1 : Has("short") ? 2 : Has("long") ? 8 : 4;
 }
 
+/// Whether \p Type is that of an address, whatever qualifies it.
+bool isAddressType(StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile" ||
+                            Words.back().contains("restrict")))
+    Words.pop_back();
+  return !Words.empty() && (Words.back().ends_with("*") || Words.back().ends_with("&"));
+}
+
 /// Whether \p P, of the type \p Type, is an address of which something may be assumed. Where a
 /// restricted one is used in an assumption, cicc takes it for one that may be copied, and forgets
 /// that nothing else leads to its memory.
 bool isPlainAddress(const KernelParameter &P, StringRef Type) {
-  llvm::SmallVector<StringRef, 6> Words;
-  llvm::SplitString(Type, Words);
-  while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile"))
-    Words.pop_back();
-  return !Words.empty() && Words.back().ends_with("*") && !StringRef(P.Type).contains("restrict") &&
+  return isAddressType(Type) && !StringRef(P.Type).contains("restrict") &&
          !Type.contains("restrict");
 }
 
@@ -504,24 +537,34 @@ bool isComparable(const ArgumentValue &V) {
   return (V.Bits & Exponent) != Exponent && V.Bits & ~Sign;
 }
 
+/// Whether \p V, a part of what is neither a number nor an address by its own type, may be an
+/// address: one in a structure, or one whose type has another name. None is below 4 GB.
+bool mayBeAddress(const ArgumentValue &V) { return V.Bytes == 8 && V.Bits > UINT32_MAX; }
+
+/// Returns what can be assumed of \p V, a value of the parameter \p P with the type \p Type.
+std::optional<ArgumentValue> assumableOf(const ArgumentValue &V, const KernelParameter &P,
+                                         StringRef Type) {
+  if (P.Name.empty() || Type.empty())
+    return std::nullopt;
+  if (isPlainAddress(P, Type)) {
+    bool IsAligned = V.Offset == 0 && (V.Bytes == 8 || V.Bytes == 1) && V.Bits % 256 == 0;
+    return IsAligned ? std::optional(ArgumentValue{V.Parameter, 1, 0}) : std::nullopt;
+  }
+  if (std::optional<unsigned> Bytes = numberBytes(Type)) {
+    bool IsWhole = V.Offset == 0 && V.Bytes == Bytes;
+    bool CannotBeSaid = isFloatType(Type) && isConstant(P) && !isComparable(V);
+    return IsWhole && !CannotBeSaid ? std::optional(V) : std::nullopt;
+  }
+  return isAddressType(Type) || mayBeAddress(V) ? std::nullopt : std::optional(V);
+}
+
 KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
   KnownLaunch Result;
   const std::vector<KernelParameter> &Parameters = Place.Definition->Parameters;
-  for (const ArgumentValue &V : Known.Values) {
-    if (V.Parameter >= Parameters.size() || Parameters[V.Parameter].Name.empty() || V.Offset)
-      continue;
-    if (isPlainAddress(Parameters[V.Parameter], Place.Types[V.Parameter])) {
-      if ((V.Bytes == 8 || V.Bytes == 1) && V.Bits % 256 == 0)
-        Result.Values.push_back({V.Parameter, 1, 0});
-      continue;
-    }
-    if (numberBytes(Place.Types[V.Parameter]) != V.Bytes)
-      continue;
-    if (isFloatType(Place.Types[V.Parameter]) && isConstant(Parameters[V.Parameter]) &&
-        !isComparable(V))
-      continue;
-    Result.Values.push_back(V);
-  }
+  for (const ArgumentValue &V : Known.Values)
+    if (V.Parameter < Parameters.size())
+      if (auto Said = assumableOf(V, Parameters[V.Parameter], Place.Types[V.Parameter]))
+        Result.Values.push_back(*Said);
   auto IsHidden = [&](StringRef Variable) {
     return llvm::any_of(Parameters, [&](const KernelParameter &P) { return P.Name == Variable; });
   };
@@ -530,6 +573,20 @@ KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
   if (!IsHidden("gridDim"))
     Result.Grid = Known.Grid;
   return Result;
+}
+
+/// The statement that says which bytes the parameter \p Name has at the place of \p V. The cast to
+/// a reference finds the parameter where its class has an operator `&`. cicc makes the same loads
+/// of this as of the fields, so that it knows their values, whatever their types are.
+std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V) {
+  const char *Type = V.Bytes == 1   ? "unsigned char"
+                     : V.Bytes == 2 ? "unsigned short"
+                     : V.Bytes == 4 ? "unsigned"
+                                    : "unsigned long long";
+  return std::string(" { ") + Type +
+         " __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const volatile char &)" +
+         Name + " + " + std::to_string(V.Offset) + ", " + std::to_string(V.Bytes) +
+         "); __builtin_assume(__carve_part == " + std::to_string(V.Bits) + "ull); }";
 }
 
 /// The statements that say what is known of \p Assumed.
@@ -552,6 +609,10 @@ std::string assumptions(const AssumedLaunch &Assumed) {
     }
     if (llvm::is_contained(Assumed.Aligned, V.Parameter)) {
       Add("((unsigned long long)" + Name + " & 255) == 0");
+      continue;
+    }
+    if (llvm::is_contained(Assumed.Parts, V.Parameter)) {
+      Text += assumptionOfBytes(Name, V);
       continue;
     }
     // The conversion keeps the low bits, so that a negative value is the same number, too.
@@ -606,7 +667,7 @@ llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> 
   llvm::Expected<KernelPlace> Place = placeOf(Kernels, Mangled);
   if (!Place)
     return Place.takeError();
-  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}};
+  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}, {}};
   if (Assumed.Launch.empty())
     return unknown("nothing that is known of " + Mangled + " can be assumed");
   for (const ArgumentValue &V : Assumed.Launch.Values)
@@ -614,6 +675,8 @@ llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> 
       Assumed.Floats.push_back(V.Parameter);
     else if (isPlainAddress(Place->Definition->Parameters[V.Parameter], Place->Types[V.Parameter]))
       Assumed.Aligned.push_back(V.Parameter);
+    else if (!isIntegerType(Place->Types[V.Parameter]))
+      Assumed.Parts.push_back(V.Parameter);
   return Assumed;
 }
 

@@ -27,8 +27,10 @@ struct KernelDefinition {
   std::string Name;                ///< Without scopes and template arguments.
   std::vector<std::string> Scopes; ///< Namespaces and classes; empty names are anonymous ones.
   std::vector<KernelParameter> Parameters;
-  size_t Body = 0;       ///< The place behind the opening brace of its body.
-  bool Template = false; ///< One body for all instantiations.
+  size_t Body = 0; ///< The place behind the opening brace of its body.
+  /// With any, there is one body for all instantiations.
+  unsigned TemplateParameters = 0;
+  bool TemplatePack = false; ///< One of these takes any number of arguments.
 };
 
 /// Returns the kernels that \p Text defines, in its order. Fails with Unsupported `unknown-text` if
@@ -53,6 +55,8 @@ struct AssumedLaunch {
   std::vector<unsigned> Floats; ///< The parameters of the values that are floating-point numbers.
   std::vector<unsigned>
       Aligned; ///< The parameters of the values that are lowest bytes of addresses.
+  /// The parameters of the values that are parts of what is neither a number nor an address.
+  std::vector<unsigned> Parts;
 
   /// Whether nothing is known but how addresses are aligned.
   bool onlyAligned() const {
@@ -61,9 +65,10 @@ struct AssumedLaunch {
 };
 
 /// Returns the part of \p Known that withAssumptions() would write into the kernel \p Mangled of a
-/// text with the definitions \p Kernels: values of parameters without a name, and of those that are
-/// no numbers, are left out, and so are values of parts of parameters. Of an address that is a
-/// multiple of 256, as what cudaMalloc() gives is, the lowest byte is left, which is 0. Fails with
+/// text with the definitions \p Kernels: values of parameters without a name are left out, and so
+/// are values of parts of numbers. Of an address that is a multiple of 256, as what cudaMalloc()
+/// gives is, the lowest byte is left, which is 0. Of what is neither a number nor an address, such
+/// as a structure, any part is left but those of 8 bytes that may be an address. Fails with
 /// Unsupported `unknown-text` if the kernel's definition is not found, if several could be meant,
 /// and if nothing is left.
 llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels,
@@ -72,8 +77,9 @@ llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels
 /// Returns \p Text with assumptions at the head of the body of the kernel \p Mangled, so that the
 /// compiler may rely on \p Known, as far as it is assumable(). A floating-point parameter is set to
 /// the bits of its value; only one that is `const` is assumed to be equal to it. Of an address it
-/// is assumed that it is a multiple of 256, unless it is restricted. No line is added. Fails as
-/// kernelDefinitions() and assumable() do.
+/// is assumed that it is a multiple of 256, unless it is restricted. Of a structure it is assumed
+/// what its bytes are, for which the names and types of its fields are not needed. No line is
+/// added. Fails as kernelDefinitions() and assumable() do.
 llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
                                             const KnownLaunch &Known);
 

@@ -329,6 +329,9 @@ Expected<LaunchReads> carve::launchReads(StringRef Definition, StringRef Name) {
   std::vector<ScalarType> Declared = parameterTypesOf(Definition, Header);
   BodyReads In(Definition, Name, *Body);
   LaunchReads Reads;
+  for (size_t I = 0; I < Declared.size(); ++I)
+    if (Declared[I] == ScalarType())
+      Reads.Structures.push_back(I);
   // Newer front ends load numbers of both kinds as bits.
   auto IsFloat = [&](const ParameterLoad &Load, StringRef Register) {
     char Class = Load.Parameter < Declared.size() ? Declared[Load.Parameter].Class : '\0';
@@ -355,8 +358,9 @@ KnownLaunch carve::constantsOf(const KnownLaunch &Seen, const LaunchReads &Reads
   for (const ParameterRead &R : Reads.Words) {
     std::optional<uint64_t> Bits = Bytes.at(R.Parameter, R.Offset, R.Bytes);
     bool IsInteger = R.Parameter < Rules.Types.size() && isIntegerType(Rules.Types[R.Parameter]);
+    bool IsSmallField = Bits && *Bits <= UINT32_MAX && is_contained(Reads.Structures, R.Parameter);
     if (!Bits || (R.Kind == ParameterRead::Float && !Rules.Floats) ||
-        (R.Kind == ParameterRead::Wide && !IsInteger))
+        (R.Kind == ParameterRead::Wide && !IsInteger && !IsSmallField))
       continue;
     addValue(Known.Values, {R.Parameter, R.Bytes, *Bits, R.Offset});
   }

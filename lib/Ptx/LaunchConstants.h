@@ -32,6 +32,7 @@ struct ParameterRead {
 struct LaunchReads {
   std::vector<ParameterRead> Words; ///< In the order of the text.
   bool Block = false, Grid = false; ///< Whether it reads `%ntid`, `%nctaid`.
+  std::vector<unsigned> Structures; ///< The parameters that are declared as bytes, ascending.
 
   /// Whether a floating-point number is read where \p Value is.
   bool readFloatAt(const ArgumentValue &Value) const;
@@ -44,8 +45,8 @@ llvm::Expected<LaunchReads> launchReads(llvm::StringRef Definition, llvm::String
 /// Which of what is known of a launch may become constants.
 struct ConstantRules {
   /// The types of the parameters, as the demangler writes them; empty if they are not known. A read
-  /// of 8 bytes becomes a constant only if it is of a parameter that is an integer, because the
-  /// address of memory is another one in each process.
+  /// of 8 bytes becomes a constant only if it is of a parameter that is an integer, or of a field
+  /// whose value is below 4 GB, because the address of memory is another one in each process.
   llvm::ArrayRef<std::string> Types;
   bool Floats = false; ///< Whether values of floating-point numbers may.
 };

@@ -20,7 +20,7 @@ constexpr const char *Runtime = R"(
 typedef struct { unsigned x, y, z; } Dim;
 typedef struct { Dim Grid, Block; size_t Smem; } Config; /* The first members of the runtime's. */
 struct Function { const void *Host; const char *Name; } Functions[64];
-static int Count; int Capture, Refuse;
+static int Count; int Capture, Refuse, OneArgument;
 static Dim Grid, Block; static size_t Smem; static void *Stream;
 void **__cudaRegisterFatBinary(void *F) { static void *H; return H = F, &H; }
 void __cudaRegisterFatBinaryEnd(void **H) {}
@@ -51,7 +51,8 @@ int __cudaPopCallConfiguration(Dim *G, Dim *B, size_t *M, void *S) {
   return 0;
 }
 static int launched(const char *Name, Dim G, Dim B, void **A, size_t M) {
-  printf("%s %ux%ux%u %ux%ux%u %zu %d\n", Name, G.x, G.y, G.z, B.x, B.y, B.z, M, *(int *)A[1]);
+  printf("%s %ux%ux%u %ux%ux%u %zu %d\n", Name, G.x, G.y, G.z, B.x, B.y, B.z, M,
+         OneArgument ? 0 : *(int *)A[1]);
   return 0;
 }
 int __cudaLaunchKernel(struct Function *K, Dim G, Dim B, void **A, size_t M, void *S) {
@@ -153,6 +154,66 @@ int main(int Count, char **Words) {
     F.Scale = number<float>(Words[I + 3]);
     fields<<<1, 32>>>(F, I / 5, number<double>(Words[I + 4]));
   }
+}
+)";
+
+/// Functors that are launched as Kokkos does it: by a pointer to a kernel that a function of a
+/// class returns, and whose overloads differ in their template parameters alone.
+constexpr const char *Functors = R"(
+#ifdef CHANGED
+#define CONST
+#else
+#define CONST const
+#endif
+template <class Driver> __global__ static void launch(CONST Driver driver) { driver(); }
+template <class Driver, unsigned Threads, unsigned Blocks>
+__global__ __launch_bounds__(Threads, Blocks) static void launch(CONST Driver
+                                                                     driver) {
+  driver();
+}
+struct Filtered {
+  float *Out;
+  const float *In;
+  int Count, NumTaps;
+  __device__ void operator()(int I) const {
+    if (I + NumTaps >= Count)
+      return;
+    float Window[8], Sum = 0;
+    for (int K = 0; K < NumTaps; ++K)
+      Window[K] = In[I + K];
+    for (int K = 0; K < NumTaps; ++K)
+      Sum += Window[NumTaps - 1 - K] * Window[K];
+    Out[I] = Sum;
+  }
+  void operator&() const = delete;
+};
+namespace {
+struct Hidden : Filtered {};
+} // namespace
+template <class F> struct ParallelFor {
+  F Functor;
+  __device__ void operator()() const { Functor(blockIdx.x * blockDim.x + threadIdx.x); }
+};
+template <class Driver, unsigned Threads = 0> struct Launch {
+  static auto kernel() { return launch<Driver, Threads, 1>; }
+};
+template <class Driver> struct Launch<Driver, 0> {
+  static auto kernel() { return launch<Driver>; }
+};
+template <class F, unsigned Threads = 0> void run(const F &Functor) {
+  Launch<ParallelFor<F>, Threads>::kernel()<<<16, 256>>>(ParallelFor<F>{Functor});
+}
+extern "C" int OneArgument;
+int main() {
+  OneArgument = 1;
+  for (int Taps : {8, 7})
+    run(Filtered{nullptr, nullptr, 4096, Taps});
+  for (int Taps : {8, 7})
+    run<Filtered, 256>(Filtered{nullptr, nullptr, 4096, Taps});
+  for (int Taps : {8, 7})
+    run(Hidden{{nullptr, nullptr, 4096, Taps}});
+  for (int Taps : {8, 7})
+    run<Hidden, 128>(Hidden{{nullptr, nullptr, 4096, Taps}});
 }
 )";
 
@@ -330,6 +391,36 @@ TEST_F(Entries, fieldsOfAStructure_chooseCodeWithTheirValues) {
                           "6", "7",  "3",   "0", "0", "5", "-2",  "3", "0", "0",
                           "0", "-2", "255", "0", "0", "0", "254", "0", "0", "0"};
   EXPECT_EQ(takenByFields(Launches), "100120");
+}
+
+TEST_F(Entries, fieldsOfAFunctor_chooseCodeThatIsCompiledForThem) {
+  write("functors.cu", Functors);
+  const std::string When =
+      entry("arguments: [" + argument(0, 16, 4, 4096) + ", " + argument(0, 20, 4, 8) + "]",
+            "frontend-knob: known");
+  write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: /launch/\n    variant: default\n"
+                  "    entries:\n" +
+                      When);
+  for (const Words &Way : {Words{"-arch=sm_90"}, {"-arch=sm_90", "-DCHANGED"}, {"-arch=sm_100"}}) {
+    SCOPED_TRACE(testing::PrintToString(Way));
+    Words Arguments = {"-c", "functors.cu", "-o", "functors.o"};
+    Arguments.insert(Arguments.end(), Way.begin(), Way.end());
+    buildWithProfile(Arguments);
+    ImageKernels New = kernelsOf("functors.o");
+    ASSERT_EQ(New.size(), 8u) << log();
+    for (const auto &[Name, K] : New) {
+      if (llvm::StringRef(Name).ends_with("__carve_e1"))
+        continue;
+      const auto &Entry = New[Name + "__carve_e1"];
+      EXPECT_NE(Entry.CodeDigest, K.CodeDigest) << Name;
+      EXPECT_GT(K.Resources.StackBytes, 0u) << Name;
+      EXPECT_EQ(Entry.Resources.StackBytes, 0u) << Name << ": its array is in registers";
+    }
+    std::string Printed = launched("functors.o", {}), Taken;
+    for (llvm::StringRef Line : llvm::split(llvm::StringRef(Printed).trim(), '\n'))
+      Taken += Line.split(' ').first.ends_with("__carve_e1") ? '1' : '0';
+    EXPECT_EQ(Taken, "10101010") << Printed;
+  }
 }
 
 TEST_F(Entries, floats_areComparedByTheirBitsIfTheyAreWanted) {

@@ -931,47 +931,61 @@ TEST_F(TuneRecorded, unusableSamples_leaveNvccsProgram) {
   EXPECT_NE(R.Stderr.find("bad.samples:2"), std::string::npos) << R.Stderr;
 }
 
-TEST_F(TuneRecorded, fieldThatAllLaunchesHave_becomesAnEntry) {
-  keepKernels({"bulky"});
-  replaceInSource("__global__ void bulky(double *Y, const double *X, int N) { mix<40>(Y, X, N); }",
-                  "struct Args { double *Y; const double *X; int N; unsigned Other; };\n"
-                  "__global__ void bulky(Args A) { mix<40>(A.Y, A.X, A.N); }");
-  replaceInSource("(Y.Data, X.Data, N);", "(Args{Y.Data, X.Data, N, 0});");
-  build(Object);
-  const std::string Kernel = "_Z5bulky4Args";
+namespace {
+
+/// Tunings of bulky whose only parameter is a structure: two addresses, the count, and what
+/// changes.
+class OneStructure : public TuneRecorded {
+protected:
+  /// Writes samples for \p Kernel, whose variant \p Best is faster than `r64`.
+  void writeSamples(const std::string &Kernel, const std::string &Best);
+  KernelReport tune(const Words &Options);
+  /// Tunes \p Kernel, which profiles call \p Name, and checks that an entry with \p Best is emitted
+  /// for the count, and that without entries for values `r64` wins.
+  void expectEntry(const std::string &Kernel, const std::string &Name, const std::string &Best);
+};
+
+void OneStructure::writeSamples(const std::string &Kernel, const std::string &Best) {
   std::string Text = llvm::cantFail(readFile(Samples));
-  for (size_t At = 0; (At = Text.find(Bulky, At)) != std::string::npos;)
+  for (size_t At = 0; (At = Text.find(Bulky, At)) != std::string::npos; At += Kernel.size())
     Text.replace(At, strlen(Bulky), Kernel);
-  // Words of 4 bytes, as the probe has them: two addresses, the count, and what changes.
+  // Words of 4 bytes, as the probe has them.
   std::string Arguments;
   for (auto [Offset, Bits] :
        {std::pair(0, 4096), {4, 32512}, {8, 8192}, {12, 32512}, {16, 256}, {20, 1}, {20, 2}})
     Arguments += "probe\targument\t" + Kernel + "\t0\t4\t" + std::to_string(Bits) + "\t" +
                  std::to_string(Offset) + "\n";
-  TimingText Run(Kernel, {"knownptx", "r64"});
+  TimingText Run(Kernel, {Best, "r64"});
   Run.Ratios[2] = 0.6;
   Run.Ratios[3] = 0.8;
   Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"),
                Arguments + "probe\tend\n" + Run.replayed({2, 3}));
   for (int I = 0; I < 9; ++I)
-    Text += "sample\t" + Kernel + "\tknownptx\t" + std::to_string(3600000 + 1000 * I) + "\n";
+    Text += "sample\t" + Kernel + "\t" + Best + "\t" + std::to_string(3600000 + 1000 * I) + "\n";
   write("fields.samples", Text);
-  auto Tune = [&](const Words &Options) {
-    Words Command = {"tune", "--samples=fields.samples", "--effort=2", "--format=json"};
-    llvm::append_range(Command, Options);
-    llvm::append_range(Command, Words{"--", "./app"});
-    CommandResult R = carve(Command);
-    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
-    llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
-    return Report ? Report->Kernels.front() : KernelReport();
-  };
-  KernelReport Tuned = Tune({});
-  EXPECT_EQ(Tuned.Variant, "knownptx") << Tuned.Reason.text() << log();
+}
+
+KernelReport OneStructure::tune(const Words &Options) {
+  Words Command = {"tune", "--samples=fields.samples", "--effort=2", "--format=json"};
+  llvm::append_range(Command, Options);
+  llvm::append_range(Command, Words{"--", "./app"});
+  CommandResult R = carve(Command);
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  return Report ? Report->Kernels.front() : KernelReport();
+}
+
+void OneStructure::expectEntry(const std::string &Kernel, const std::string &Name,
+                               const std::string &Best) {
+  SCOPED_TRACE(Best);
+  writeSamples(Kernel, Best);
+  KernelReport Tuned = tune({});
+  EXPECT_EQ(Tuned.Variant, Best) << Tuned.Reason.text() << log();
   ASSERT_EQ(Tuned.Entries.size(), 1u);
   EXPECT_NE(Tuned.Entries[0].When.find("bytes 16 to 19 of parameter 0 = 256"), std::string::npos)
       << Tuned.Entries[0].When;
   Profile Kept = decisions();
-  const Decision *D = decisionOf(Kept, "bulky(Args)");
+  const Decision *D = decisionOf(Kept, Name);
   ASSERT_TRUE(D);
   EXPECT_TRUE(D->Variant.isDefault());
   ASSERT_EQ(D->Entries.size(), 1u);
@@ -980,5 +994,44 @@ TEST_F(TuneRecorded, fieldThatAllLaunchesHave_becomesAnEntry) {
   ImageKernels New = kernelsOf("three.o");
   EXPECT_EQ(New[Kernel + "__carve_e1"].CodeDigest, D->Entries[0].CodeDigest) << log();
   EXPECT_NE(New[Kernel + "__carve_e1"].CodeDigest, New[Kernel].CodeDigest);
-  EXPECT_EQ(Tune({"--entries=blocks"}).Variant, "r64") << log();
+  EXPECT_EQ(tune({"--entries=blocks"}).Variant, "r64") << log();
+  EXPECT_TRUE(carve({"store", "clear"}).succeeded());
+}
+
+} // namespace
+
+TEST_F(OneStructure, fieldThatAllLaunchesHave_becomesAnEntry) {
+  keepKernels({"bulky"});
+  replaceInSource("__global__ void bulky(double *Y, const double *X, int N) { mix<40>(Y, X, N); }",
+                  "struct Args { double *Y; const double *X; int N; unsigned Other; };\n"
+                  "__global__ void bulky(Args A) { mix<40>(A.Y, A.X, A.N); }");
+  replaceInSource("(Y.Data, X.Data, N);", "(Args{Y.Data, X.Data, N, 0});");
+  for (const char *Best : {"known", "knownptx"}) {
+    build(Object);
+    expectEntry("_Z5bulky4Args", "bulky(Args)", Best);
+  }
+}
+
+/// As Kokkos has it: one of two overloads, which gets a functor and is launched by a pointer.
+TEST_F(OneStructure, fieldOfAFunctor_becomesAnEntry) {
+  keepKernels({"bulky"});
+  replaceInSource(
+      "__global__ void bulky(double *Y, const double *X, int N) { mix<40>(Y, X, N); }",
+      "template <class Driver> __global__ static void launch(const Driver driver) { driver(); }\n"
+      "template <class Driver, unsigned Threads, unsigned Blocks>\n"
+      "__global__ __launch_bounds__(Threads, Blocks) static void launch(const Driver driver) {\n"
+      "  driver();\n"
+      "}\n"
+      "struct Functor {\n"
+      "  double *Y; const double *X; int N; unsigned Other;\n"
+      "  __device__ void operator()() const { mix<40>(Y, X, N); }\n"
+      "};\n"
+      "static void (*bulkyKernel())(const Functor) { return launch<Functor>; }");
+  std::string Text = read("three.cu");
+  size_t At = Text.find("bulky<<<");
+  ASSERT_NE(At, std::string::npos);
+  write("three.cu", Text.replace(At, strlen("bulky"), "bulkyKernel()"));
+  replaceInSource("(Y.Data, X.Data, N);", "(Functor{Y.Data, X.Data, N, 0});");
+  build(Object);
+  expectEntry("_Z6launchI7FunctorEvT_", "void launch<Functor>(Functor)", "known");
 }

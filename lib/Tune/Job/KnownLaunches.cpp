@@ -133,13 +133,31 @@ struct WantedKernel {
 };
 } // namespace
 
+/// Returns \p Seen, of which only those words of structures are left that the entry reads as
+/// integers (\p Reads). The others may be addresses or padding, and of what bytes a floating-point
+/// number has, cicc draws no conclusion. \p Types are those of the parameters.
+static KnownLaunch withReadWords(KnownLaunch Seen, const LaunchReads &Reads,
+                                 llvm::ArrayRef<std::string> Types) {
+  auto InStructure = [&](const ArgumentValue &V) {
+    return llvm::is_contained(Reads.Structures, V.Parameter);
+  };
+  std::vector<ArgumentValue> Read = constantsOf(Seen, Reads, {Types, false}).Values;
+  llvm::erase_if(Seen.Values, InStructure);
+  for (const ArgumentValue &V : Read)
+    if (InStructure(V))
+      addValue(Seen.Values, V);
+  return Seen;
+}
+
 /// Sets JobKernel::Known and KnownShapes of \p Wanted, whose text has the definitions \p Kernels.
 /// Values of floating-point numbers are known only with \p Floats.
 static void findKnownLaunchesOf(const WantedKernel &Wanted, const ProbeRecord &Trace,
                                 const PtxModule &Ptx, llvm::ArrayRef<KernelDefinition> Kernels,
                                 bool Floats) {
   JobKernel &K = *Wanted.Kernel;
+  const std::vector<std::string> Types = parameterTypes(K.Traced.Kernel);
   auto Written = [&](KnownLaunch Known) -> llvm::Expected<KnownLaunch> {
+    Known = withReadWords(std::move(Known), Wanted.Reads, Types);
     if (!Floats)
       llvm::erase_if(Known.Values,
                      [&](const ArgumentValue &V) { return Wanted.Reads.readFloatAt(V); });

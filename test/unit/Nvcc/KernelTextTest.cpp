@@ -17,7 +17,7 @@ std::vector<std::string> kernels(llvm::StringRef Text) {
     std::string Line;
     for (const std::string &Scope : K.Scopes)
       Line += (Scope.empty() ? "(anonymous)" : Scope) + "::";
-    Line += K.Name + (K.Template ? "<>" : "") + "(";
+    Line += K.Name + (K.TemplateParameters ? "<>" : "") + "(";
     for (size_t I = 0; I < K.Parameters.size(); ++I)
       Line += (I ? ", " : "") + K.Parameters[I].Type + " " + K.Parameters[I].Name;
     List.push_back(Line + ")");
@@ -71,8 +71,9 @@ TEST(KernelText, whatIsNoDefinition_isLeftOut) {
 
 TEST(KernelText, parameters_withoutAPlainName_haveNone) {
   EXPECT_EQ(kernels(GLOBAL " void k(int, const int, T, ns::T, int (*f)(int), int a[4], int n = 3, "
-                           "const T x = T{1, 2}, __attribute__((grid_constant)) const S s) {}"),
-            Lines{"k( ,  ,  ,  ,  ,  , int n, const T x, const S s)"});
+                           "const T x = T{1, 2}, __attribute__((grid_constant)) const S s, Ts... "
+                           "all) {}"),
+            Lines{"k( ,  ,  ,  ,  ,  , int n, const T x, const S s,  )"});
 }
 
 TEST(KernelText, brokenText_isRefused) {
@@ -119,6 +120,51 @@ TEST(KernelText, values_ofOtherSizesOrOfParts_areLeftOut) {
       writtenOf(GLOBAL " void k(int a, long b, int c, short d, unsigned e) {}", "_Z1kilisj", Known)
           .Values,
       (std::vector<ArgumentValue>{{1, 8, 7}, {4, 4, 7}}));
+}
+
+namespace {
+/// The assumption that \p Parameter has the number \p Bits of type \p Type at \p Offset.
+std::string part(const std::string &Parameter, unsigned Offset, const std::string &Type,
+                 unsigned Bytes, uint64_t Bits) {
+  return " { " + Type +
+         " __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const volatile char &)" +
+         Parameter + " + " + std::to_string(Offset) + ", " + std::to_string(Bytes) +
+         "); __builtin_assume(__carve_part == " + std::to_string(Bits) + "ull); }";
+}
+} // namespace
+
+TEST(KernelText, structures_areKnownByTheirBytes) {
+  KnownLaunch Known;
+  Known.Values = {{0, 4, 8, 24},
+                  {0, 2, 7, 28},
+                  {0, 1, 1, 30},
+                  {0, 8, UINT32_MAX, 32},
+                  {0, 8, 0x7f0000001000, 40},
+                  {1, 4, 5},
+                  {2, 4, 0, 4}};
+  const std::string Text =
+      "template <class D> " GLOBAL " static void k(const D d, Mode m, float *p) { d(); }";
+  const char *Name = "_Z1kI1FEvT_4ModePf";
+  std::string Wanted = Text;
+  Wanted.insert(Wanted.find(" d();"), part("d", 24, "unsigned", 4, 8) +
+                                          part("d", 28, "unsigned short", 2, 7) +
+                                          part("d", 30, "unsigned char", 1, 1) +
+                                          part("d", 32, "unsigned long long", 8, UINT32_MAX) +
+                                          part("m", 0, "unsigned", 4, 5));
+  EXPECT_EQ(assumed(Text, Name, Known), Wanted);
+  KnownLaunch Written = writtenOf(Text, Name, Known);
+  Known.Values.erase(Known.Values.begin() + 4); // It may be an address.
+  Known.Values.pop_back();
+  EXPECT_EQ(Written.Values, Known.Values);
+  EXPECT_EQ(assumed(Text, Name, Written), Wanted);
+}
+
+TEST(KernelText, structureOfAFunctionOfC_isKnown) {
+  KnownLaunch Known;
+  Known.Values = {{0, 4, 8, 24}};
+  EXPECT_NE(assumed("extern \"C\" " GLOBAL " void k(S s) {}", "k", Known)
+                .find("{" + part("s", 24, "unsigned", 4, 8) + "}"),
+            std::string::npos);
 }
 
 TEST(KernelText, floats_areSetToTheirBits) {
@@ -189,6 +235,33 @@ TEST(KernelText, whatCouldBeMeantTwice_isRefused) {
             "unknown-text: nothing that is known of _Z1kP1S can be assumed");
   // C has no types in its names, so those of the text count.
   EXPECT_NE(assumed(GLOBAL " void k(int n) {}", "k", Known).find("assume"), std::string::npos);
-  EXPECT_EQ(assumed(GLOBAL " void k(size n) {}", "k", Known),
+  EXPECT_NE(assumed(GLOBAL " void k(size n) {}", "k", Known).find("assume"), std::string::npos);
+  Known.Values = {{0, 8, 0x7f0000001000}};
+  EXPECT_EQ(assumed(GLOBAL " void k(floats p) {}", "k", Known),
             "unknown-text: nothing that is known of k can be assumed");
+}
+
+TEST(KernelText, overloads_areToldApartByTheirTemplateParameters) {
+  KnownLaunch Known;
+  Known.Values = {{0, 4, 1}};
+  const std::string One = "template <class D> " GLOBAL " static void k(const D a)",
+                    Three = "template <class D, unsigned T = (3 > 2), unsigned B = 1> " GLOBAL
+                            " static void k(const D b)",
+                    None = GLOBAL " void k(int c)",
+                    Any = "template <class D, class... E> " GLOBAL " void k(D d)";
+  auto Of = [&](const std::string &Text, const char *Name) { return assumed(Text, Name, Known); };
+  for (const std::string &Text : {One + "{}" + Three + "{}", Three + "{}" + One + "{}"}) {
+    EXPECT_NE(Of(Text, "_Z1kI1FEvT_").find("const D a){ {"), std::string::npos);
+    EXPECT_NE(Of(Text, "_Z1kI1FLj256ELj1EEvT_").find("const D b){ {"), std::string::npos);
+    EXPECT_NE(Of(Text, "_Z1kI1GIiLj3E1HIjfEELj256ELj1EEvT_").find("const D b){ {"),
+              std::string::npos);
+    EXPECT_EQ(Of(Text, "_Z1kI1FLj256EEvT_"),
+              "unknown-text: 0 definitions of _Z1kI1FLj256EEvT_, expected one");
+  }
+  EXPECT_NE(Of(One + "{}" + None + "{}", "_Z1ki").find("int c){ _"), std::string::npos);
+  EXPECT_NE(Of(One + "{}" + None + "{}", "_Z1kIiEvT_").find("const D a){ _"), std::string::npos);
+  EXPECT_NE(Of(None + "{}" + Any + "{}", "_Z1kIiJfdEEvT_").find("D d){ _"), std::string::npos);
+  EXPECT_NE(Of(None + "{}" + Any + "{}", "_Z1kIiJEEvT_").find("D d){ _"), std::string::npos);
+  EXPECT_EQ(Of(One + "{}" + One + "{}", "_Z1kIiEvT_"),
+            "unknown-text: 2 definitions of _Z1kIiEvT_, expected one");
 }

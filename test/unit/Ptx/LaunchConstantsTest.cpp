@@ -172,6 +172,11 @@ TEST(LaunchConstants, whatBecomesConstant_isReadAndAllowed) {
             (Values{{0, 4, 3, 8}, {2, 4, 0x80000000}, {5, 8, 11}}));
   EXPECT_EQ(constantsOf(Seen, Reads, {{}, false}).Values, (Values{{0, 4, 3, 8}}))
       << "8 bytes may be an address";
+  EXPECT_EQ(Reads.Structures, std::vector<unsigned>{0});
+  Seen.Values[1].Bits = 0;
+  EXPECT_EQ(constantsOf(Seen, Reads, {Types, false}).Values,
+            (Values{{0, 8, 1, 0}, {0, 4, 3, 8}, {5, 8, 11}}))
+      << "no address is as small";
   EXPECT_TRUE(Reads.readFloatAt({2, 4, 0}));
   EXPECT_TRUE(Reads.readFloatAt({2, 1, 0, 3}));
   EXPECT_FALSE(Reads.readFloatAt({1, 4, 0}));
