@@ -38,7 +38,7 @@ GainProspect GainProspect::next(double InHandNow, double ByModel) const {
   constexpr double LeastCredit = 0.1;
   GainProspect Next;
   Next.InHand = InHandNow;
-  Next.Kept = Kept + std::max(0.0, InHandNow - InHand);
+  Next.Kept = Kept + (Asked > 0 ? std::max(0.0, InHandNow - InHand) : 0);
   double Credit = Asked > 0 ? std::clamp(Next.Kept / Asked, LeastCredit, 1.0) : 1;
   Next.Promised = Credit * ByModel;
   Next.Asked = Asked + ByModel;
