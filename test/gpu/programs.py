@@ -34,6 +34,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from predicted_ratios import end_session
+
 # What `carve tune` is given in a mode.
 MODES = {
     "values": ["--entries=values"],
@@ -249,19 +251,6 @@ class Programs:
             self.say(f"# {todo.get_nowait()[0]['name']}: no time left")
         for line in summary(self.rows):
             self.say(line)
-
-
-def end_session(child):
-    """Ends a child and its processes, first by a request: a tuning then ends its program itself."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(child.pid, number)
-        except ProcessLookupError:
-            pass
-        try:
-            child.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            continue
 
 
 def summary(rows):
