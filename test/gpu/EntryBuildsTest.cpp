@@ -156,8 +156,9 @@ TEST_P(EntryBuilds, tunedKernel_isBuiltWithItsEntryOnce) {
       Taken += K.Launches;
   }
   EXPECT_EQ(Launches, 30u);
-  if (Entry && Entry == &Hot)
+  if (Entry && Entry == &Hot) {
     EXPECT_EQ(Taken, 30u) << "launches that took the entry for " << Entry->Entries.front().When;
+  }
 
   std::string Log = valueOf(readFile(P.path("log")));
   inBuild(P, B.Build);
