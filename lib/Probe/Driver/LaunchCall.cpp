@@ -1,5 +1,6 @@
 #include "Probe/Driver/LaunchCall.h"
 
+using namespace carve;
 using namespace carve::probe;
 
 /// Does what streamOf() does. \p PerThread says that the call is a form with `_ptsz`.
