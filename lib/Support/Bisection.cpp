@@ -17,9 +17,9 @@ std::vector<size_t> carve::findFailing(size_t Count,
   // The whole is known to fail, unless it is the only part.
   bool Known = Count > 1;
   while (!Parts.empty()) {
-    std::vector<char> Failed(Parts.size(), Known);
+    std::vector<char> Failed(Parts.size(), Known ? 1 : 0);
     if (!Known)
-      runInParallel(Parts.size(), [&](size_t I) { Failed[I] = Fails(Parts[I]); });
+      runInParallel(Parts.size(), [&](size_t I) { Failed[I] = Fails(Parts[I]) ? 1 : 0; });
     Known = false;
     std::vector<llvm::ArrayRef<size_t>> Halves;
     for (size_t I = 0; I < Parts.size(); ++I) {
