@@ -17,7 +17,8 @@ With --losers, predicted_ratios.py then compares what the tuning with --entries=
 
 Prints a line for each program and mode as it is known, tab-separated with a heading. Times are in ms or s, sizes in
 bytes; `ratio` is nvcc's GPU time over the tuned program's, with its interval. WORKDIR keeps builds, stores, and for
-each program and mode the report as JSON and the log. Lines that begin with # say what failed, and at the end the means."""
+each program and mode the report as JSON and the log. Lines that begin with # say what failed, and at the end the
+geometric means."""
 
 import argparse
 import collections
@@ -35,6 +36,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from predicted_ratios import end_session
+
+DESCRIPTION = "carve-program.json"
 
 # What `carve tune` is given in a mode.
 MODES = {
@@ -61,15 +64,22 @@ class Programs:
     def __init__(self, options):
         self.options = options
         self.end = time.monotonic() + options.limit if options.limit else math.inf
-        self.programs = [self.described(name) for name in options.names or sorted(os.listdir(options.programs))]
+        self.programs = [self.described(name) for name in options.names]
         self.rows = []
         self.printing = threading.Lock()
         self.children = set()
 
     def described(self, name):
-        with open(os.path.join(self.options.programs, name, "carve-program.json"), encoding="utf-8") as file:
-            program = json.load(file)
-        return {"set": "", "clean": "make clean", "prepare": "", **program, "name": name}
+        path = os.path.join(self.options.programs, name, DESCRIPTION)
+        try:
+            with open(path, encoding="utf-8") as file:
+                program = {"set": "", "clean": "make clean", "prepare": "", **json.load(file), "name": name}
+        except (OSError, ValueError, TypeError) as error:
+            sys.exit(f"programs.py: {path}: {error}")
+        for key in ("build", "command"):
+            if not program.get(key):
+                sys.exit(f"programs.py: {path} has no '{key}'")
+        return program
 
     def say(self, line):
         with self.printing:
@@ -300,9 +310,13 @@ def main():
         parser.error(f"WORKDIR {options.workdir} is not empty")
     for place in ("programs", "workdir", "prefix", "compare"):
         setattr(options, place, os.path.realpath(getattr(options, place)))
+    options.names = options.names or sorted(name for name in os.listdir(options.programs)
+                                            if os.path.exists(os.path.join(options.programs, name, DESCRIPTION)))
+    if not options.names:
+        parser.error(f"PROGRAMS {options.programs} has no folder with a {DESCRIPTION}")
+    programs = Programs(options)
     for mode in ["nvcc", *options.modes]:
         os.makedirs(os.path.join(options.workdir, mode), exist_ok=True)
-    programs = Programs(options)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, programs.stop)
     programs.measure_all()

@@ -115,6 +115,19 @@ class WholeTool(unittest.TestCase):
             self.assertEqual(sum(line.startswith(start) for line in said), 1, said)
         self.assertEqual([line[0] for line in lines if len(line) > 5], ["program", "good"])
 
+    def test_description_missingOrWrong_isAnError(self):
+        os.makedirs(self.path("in/none"))
+        for name, text, message in (("none", None, "No such file"), ("wrong", "{", "wrong/carve-program.json: "),
+                                    ("list", "[]", "list/carve-program.json: "), ("empty", "{}", "has no 'build'")):
+            if text:
+                os.makedirs(self.path(f"in/{name}"))
+                self.write(f"in/{name}/carve-program.json", text)
+            ended = subprocess.run([sys.executable, SCRIPT, self.path("in"), self.path("work"), name],
+                                   capture_output=True, text=True, check=False)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn(message, ended.stderr)
+            self.assertNotIn("Traceback", ended.stderr)
+
     def test_timeThatIsUp_isSaid(self):
         self.assertIn(["# good: no time left"], self.lines("--limit=20", "--least=30"))
 
