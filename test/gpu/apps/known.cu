@@ -1,6 +1,6 @@
-// A kernel that is several times as fast where the compiler knows how many taps it has: their array
-// then lies in registers. All launches of a program have the same sizes. It is compiled into an
-// executable, or with -DLIBRARY without main() for a library and its host.
+// A kernel that is several times as fast where the compiler knows how many taps it has: loops over
+// them are unrolled, and divisions go. All launches of a program have the same sizes. It is compiled
+// into an executable, or with -DLIBRARY without main() for a library and its host.
 #include "App.cuh"
 
 __global__ void filtered(float *Out, const float *In, const float *Taps, int Count, int NumTaps) {
