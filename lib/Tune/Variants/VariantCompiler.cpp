@@ -229,13 +229,13 @@ std::optional<KernelCounts> VariantCompiler::countsOf(const Code &C, llvm::Strin
 double VariantCompiler::limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const {
   if (!MostS)
     return 0;
-  // What the default takes is not known in the kernel's first round.
   constexpr double DefaultRuns = 4;
   double ExpectedS = 0;
   for (const auto &[C, Result] : Piece) {
     auto Default = Done.find(codeFor(C.Kernel, {}, {}));
-    bool Known = Default != Done.end() && Default->second.AssemblyS > 0;
-    ExpectedS += Known ? Default->second.AssemblyS : *MostS;
+    if (Default == Done.end() || Default->second.AssemblyS <= 0)
+      return 0; // The kernel is compiled for the first time. What its default takes is not known.
+    ExpectedS += Default->second.AssemblyS;
   }
   return std::max(*MostS, DefaultRuns * ExpectedS);
 }

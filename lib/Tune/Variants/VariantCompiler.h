@@ -59,7 +59,8 @@ public:
   /// them was compiled. A setting that fails does not affect the others. Until \p End, PTX of other
   /// front ends is awaited; what then has none is pending. A run of ptxas may take \p MostS
   /// seconds, or as long as some runs for the kernel's default if that is more: a kernel whose
-  /// loops are unrolled far may take a minute. What takes longer has failed.
+  /// loops are unrolled far may take a minute. What takes longer has failed. A kernel's first
+  /// settings, its default among them, have no limit.
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests,
                                        FlavourModules::Until End, std::optional<double> MostS);
 
