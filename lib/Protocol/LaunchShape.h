@@ -18,7 +18,7 @@ struct LaunchShape {
   uint32_t DynamicSmemBytes = 0;
   std::array<uint32_t, 3> Cluster{1, 1, 1};
   /// The class of the launch among those with the same grid, block, memory and cluster, from 1.
-  /// Only the plan divides launches into classes (PlannedClass); 0 stands for all of them.
+  /// Only the plan divides launches into classes (PlannedClass). 0 means that they are not divided.
   uint32_t Class = 0;
 
   /// Returns the shape of all classes together.

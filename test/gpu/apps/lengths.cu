@@ -4,34 +4,14 @@
 // The long ones mix more values than 64 registers hold. They have most of the time, but both the
 // first launch and the one in the middle are short. With the argument `graph` the launches are nodes
 // of a graph, and with `many` there are more of them.
-#include "App.cuh"
+#include "Walked.cuh"
 
 #include <cstring>
 
-constexpr int Width = 96, Grid = 1024, Block = 256, Links = 1 << 20, Pairs = 60, PairsOfGraph = 10;
+constexpr int Grid = 1024, Block = 256, Pairs = 60, PairsOfGraph = 10;
 
 __global__ void __maxnreg__(64) product(float *Out, const unsigned *Next, int Steps, int Rounds) {
-  unsigned At = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize;
-  // All lanes of a warp read the same word, so what counts is how long it takes to arrive.
-  for (int Step = 0; Step < Steps; ++Step)
-    At = Next[At];
-  float Sum = float(At & 1023);
-  // Nothing is spilled where there is nothing to mix.
-  if (Rounds > 0) {
-    float Values[Width];
-#pragma unroll
-    for (int K = 0; K < Width; ++K)
-      Values[K] = Sum * (K + 1) * 0.0009765625f + 0.0625f * K;
-#pragma unroll 1
-    for (int Round = 0; Round < Rounds; ++Round)
-#pragma unroll
-      for (int K = 0; K < Width; ++K)
-        Values[K] = Values[K] * 0.5f + Values[(K + 29) % Width] * 0.375f + 0.125f;
-#pragma unroll
-    for (int K = 0; K < Width; ++K)
-      Sum += Values[K];
-  }
-  Out[blockIdx.x * blockDim.x + threadIdx.x] = Sum;
+  Out[blockIdx.x * blockDim.x + threadIdx.x] = walkAndMix(Next, Steps, Rounds);
 }
 
 static void launchPairs(float *Short, float *Long, const unsigned *Next, int Count,
@@ -61,12 +41,7 @@ static void launchGraph(float *Short, float *Long, const unsigned *Next) {
 
 int main(int Argc, char **Argv) {
   float *Short = deviceFloats(Grid * Block), *Long = deviceFloats(Grid * Block);
-  std::vector<unsigned> Host(Links);
-  for (unsigned I = 0; I < Links; ++I)
-    Host[I] = (I * 1664525u + 1013904223u) % Links;
-  unsigned *Next = nullptr;
-  CHECK(cudaMalloc(&Next, Links * sizeof(unsigned)));
-  CHECK(cudaMemcpy(Next, Host.data(), Links * sizeof(unsigned), cudaMemcpyHostToDevice));
+  unsigned *Next = deviceLinks();
   if (Argc > 1 && std::strcmp(Argv[1], "graph") == 0)
     launchGraph(Short, Long, Next);
   else
