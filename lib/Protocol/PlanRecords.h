@@ -123,6 +123,13 @@ struct GuardedShape {
   }
 };
 
+/// The fewest rounds of a replay that tell something.
+struct LeastRounds {
+  unsigned Choosing;  ///< Rounds that choose the best variants.
+  unsigned HeldOut;   ///< Rounds that have no part in the choice, and tell how fast the best is.
+  unsigned Finalists; ///< How many variants these have beside the default and its control.
+};
+
 /// A shape in which a kernel is timed. Launches with other shapes run the default.
 struct PlannedShape {
   static constexpr ProtocolKind Kind{PlanFile, "shape", Often::Many};
@@ -134,6 +141,21 @@ struct PlannedShape {
   /// Whether a replay times it warm, too. Filling all of L2 takes some 20 us, which is less than
   /// 1 % of a longer launch.
   bool hasWarmTimes() const { return MeanNs < 2'000'000; }
+  /// Whether each run takes so long that few can be made. The times of such launches scatter
+  /// little: the run that compares a variant's output is its choosing round.
+  bool isLong() const { return MeanNs >= 20'000'000; }
+  /// Whether a second launch is replayed and timed, because launches of one shape may differ.
+  bool isTimedTwice() const { return Launches >= 2 && !isLong(); }
+  LeastRounds leastRounds() const { return isLong() ? LeastRounds{1, 3, 1} : LeastRounds{3, 5, 2}; }
+  /// How many runs the fewest rounds take for \p Variants, the default and the control among them:
+  /// one of all, further ones of those within reach of the best, and the held-out ones.
+  size_t leastRuns(size_t Variants) const {
+    constexpr size_t WithinReach = 14;
+    LeastRounds Least = leastRounds();
+    size_t First = isLong() ? 0 : Variants;
+    size_t Further = (Least.Choosing - 1) * (Variants < WithinReach ? Variants : WithinReach);
+    return First + Further + Least.HeldOut * (FirstPlace + Least.Finalists);
+  }
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);

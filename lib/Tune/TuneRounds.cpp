@@ -12,6 +12,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace carve;
 
@@ -36,6 +37,7 @@ private:
   void learn(InRunTuning Timed);
   void compose();
   GainProspect prospect() const;
+  bool isTimedFurther(size_t Kernel) const;
 
   TuneState &State;
   const TuningJob &Job;
@@ -99,6 +101,20 @@ void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) 
   }
 }
 
+/// What the replay of \p Launch took beside its timed runs.
+ReplayCosts costsOf(const ReplayedLaunch &Launch) {
+  ReplayCosts Costs;
+  Costs.SaveNs = double(Launch.SaveNs);
+  Costs.RestoreNs = std::max(Costs.RestoreNs, double(Launch.RestoreNs));
+  // The outputs are compared with those of the default, and all memory with what was saved.
+  Costs.CompareNs = 2 * double(Launch.CompareNs) + Costs.RestoreNs;
+  if (!Launch.Deterministic) {
+    Costs.DefaultRuns = 9;
+    Costs.ComparedRuns = 3;
+  }
+  return Costs;
+}
+
 /// Tells the searches what a run has found, and adds it to All.
 void RoundsStage::learn(InRunTuning Timed) {
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
@@ -111,9 +127,12 @@ void RoundsStage::learn(InRunTuning Timed) {
         Ratios[V] = O.Ratios[V];
     if (!Ratios.empty())
       Rounds.learn(K, Ratios);
-    if (O.ReplayDistance > MostReplayDistance && State.UnlikeReplays.insert(K).second)
+    if (O.ReplayDistance > MostReplayDistance && !std::exchange(State.Replays[K].Unlike, true))
       logLine(llvm::formatv("{0}: its default is {1:f0} % off its traced time in replays",
                             Job.Kernels[K].Traced.Kernel, 100 * O.ReplayDistance));
+    for (const ReplayedLaunch &L : Timed.Run.Record.Replays)
+      if (L.Place.Kernel == Job.Kernels[K].Traced.Kernel)
+        State.Replays[K].Costs = costsOf(L);
     auto Excluded = Timed.Run.Excluded.Kernels.find(Job.Kernels[K].Traced.Kernel);
     if (Timed.Run.Failure)
       Barred[K] = *Timed.Run.Failure;
@@ -157,6 +176,14 @@ GainProspect RoundsStage::prospect() const {
     (ByRuns ? InHand : Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
   }
   return State.Prospect.next(InHand, Promised);
+}
+
+/// Whether \p Kernel is timed after the rounds: its nominee is confirmed, or there is time for
+/// whole runs. Without it, its variants need not be assembled once more.
+bool RoundsStage::isTimedFurther(size_t Kernel) const {
+  std::optional<double> Left = State.secondsLeft();
+  return All.Outcomes[Kernel].Verdict == InRunVerdict::Nominated || !Left ||
+         *Left > State.PlainWallS;
 }
 
 llvm::Error RoundsStage::timeRound() {
@@ -207,7 +234,7 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   Rounds.finish();
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    Last.push_back(variantsLeft(All, K, Built));
+    Last.push_back(isTimedFurther(K) ? variantsLeft(All, K, Built) : std::vector<size_t>());
   Rounds.select(Last);
   Rounds.assemble();
   if (Job.Kernels.empty())

@@ -46,6 +46,13 @@ std::optional<double> TuneState::secondsForRound() const {
   return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= Traced, Prospect);
 }
 
+std::optional<double> TuneState::secondsForLongReplays() const {
+  if (BudgetS <= 0)
+    return std::nullopt;
+  return RoundBudget{BudgetS, PlainWallS}.forLongReplays(seconds(), /*First=*/Runs <= Traced,
+                                                         Prospect);
+}
+
 std::optional<double> TuneState::secondsForReplays() const {
   if (BudgetS <= 0)
     return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "Cubin/Cubin.h"
 #include "Tune/InRun/InRunTuning.h"
+#include "Tune/InRun/ModeChoice.h"
 #include "Tune/InRun/RoundBudget.h"
 #include "Tune/TunePipeline.h"
 #include "Tune/Variants/VariantRounds.h"
@@ -13,8 +14,8 @@
 #include "Workload/OutputCheck.h"
 
 #include <chrono>
+#include <map>
 #include <memory>
-#include <set>
 
 namespace carve {
 
@@ -49,9 +50,7 @@ struct TuneState {
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
   double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect; ///< What the rounds so far have left to gain.
-  /// The kernels whose default took another time in replays than in the program
-  /// (ModeQuestion::UnlikeReplays).
-  std::set<size_t> UnlikeReplays;
+  std::map<size_t, EarlierReplays> Replays; ///< By kernel: what its replays so far have told.
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
   /// 0 before the first round.
   double PlannedReplayS = 0;
@@ -72,6 +71,9 @@ struct TuneState {
   /// Seconds that the replays of the next timing run may take (RoundBudget::forReplays()); nothing
   /// without a budget.
   std::optional<double> secondsForReplays() const;
+  /// Seconds that the next timing run may take for what only whole runs could time otherwise
+  /// (RoundBudget::forLongReplays()); nothing without a budget.
+  std::optional<double> secondsForLongReplays() const;
   /// The GPUs that a run on place \p Gpu of Several locks and watches; null with recorded samples.
   TimedGpus *gpus(size_t Gpu = 0) {
     return Several.empty() ? Gpus ? &*Gpus : nullptr : Several[Gpu].Lock.get();

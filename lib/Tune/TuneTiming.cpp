@@ -42,6 +42,20 @@ double replaySeconds(const TuneState &State) {
   return std::clamp(PlainRunsWorth * State.PlainWallS, LeastReplayS, MostReplayS);
 }
 
+double longReplaySeconds(const TuneState &State) {
+  if (State.recorded() || State.Request.Options.Points == PointSet::All)
+    return replaySeconds(State);
+  return std::min(MostReplayS, State.secondsForLongReplays().value_or(MostReplayS));
+}
+
+/// The seconds for all replays of one process that are chosen by \p Choices.
+double replaySeconds(const TuneState &State, llvm::ArrayRef<ModeChoice> Choices) {
+  std::vector<double> Sums(State.gpuCount(), 0);
+  for (size_t K = 0; K < Choices.size(); ++K)
+    Sums[State.gpuOf(K)] += Choices[K].ReplayS;
+  return std::max(replaySeconds(State), *llvm::max_element(Sums));
+}
+
 /// How many variants of a kernel are timed by whole runs: as many as half of the time that is left
 /// has runs, and 2 at least.
 size_t timableByRuns(const TuneState &State) {
@@ -69,7 +83,7 @@ class TimingStage {
 public:
   TimingStage(TuneState &State, const TuningJob &Job, const JobBuild &Built,
               std::vector<ModeChoice> Choices)
-      : State(State), Job(Job), Built(Built), ReplayS(replaySeconds(State)),
+      : State(State), Job(Job), Built(Built), ReplayS(replaySeconds(State, Choices)),
         Choices(std::move(Choices)) {}
 
   llvm::Expected<InRunTuning> make(llvm::ArrayRef<VerifiedVariant> Earlier);
@@ -218,7 +232,8 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
-  return chooseModes(Job, Built, Trace, Limits, State.GpuOf, State.UnlikeReplays);
+  Limits.LongReplayS = longReplaySeconds(State);
+  return chooseModes(Job, Built, Trace, Limits, State.GpuOf, State.Replays);
 }
 
 RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const JobBuild &Built,
@@ -226,6 +241,7 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   RoundLimits Round;
   State.PlannedReplayS = 0; // What the last round was planned with does not count.
   State.PlannedReplayS = replaySeconds(State);
+  double LongReplayS = longReplaySeconds(State);
   if (std::optional<double> Seconds = State.secondsForRound())
     Round.CompileS = RoundCompileShare * *Seconds;
   std::vector<double> Sums(State.gpuCount(), 0);
@@ -234,10 +250,10 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
-    Limits.ReplayS =
-        PlannedShare * State.PlannedReplayS * K.Traced.Share / Sums[State.gpuOf(Number)];
-    ModeQuestion Question{K.Traced, K.Hazards,      0,
-                          Trace,    Job.DeviceHeap, State.UnlikeReplays.count(Number) > 0};
+    double Part = PlannedShare * K.Traced.Share / Sums[State.gpuOf(Number)];
+    Limits.ReplayS = Part * State.PlannedReplayS;
+    Limits.LongReplayS = Part * LongReplayS;
+    ModeQuestion Question{K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap, State.Replays[Number]};
     Round.Uncompared.push_back(!mayCompareOutputs(Question, Limits));
     size_t Timable =
         timableVariants(Question, Limits, State.recorded() ? RecordedTimable : MostTimable);

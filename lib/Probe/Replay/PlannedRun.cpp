@@ -128,7 +128,7 @@ bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
     return false;
   if (State.Replayed == 0)
     return true;
-  return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->Launches >= 2 &&
+  return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->isTimedTwice() &&
          Index >= State.Shape->Launches / 2;
 }
 

@@ -137,11 +137,24 @@ Failure Replay::measureSteps() {
     Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, DefaultVariant);
     RestoreNs = std::min(RestoreNs, passedNs(Step));
     Step = Clock::now();
-    if (Runs.run(DefaultPlace, /*Timed=*/false) != CUDA_SUCCESS)
+    if (Runs.run(DefaultPlace, comparisonsChoose()) != CUDA_SUCCESS)
       return Failure("default-refused");
     RunNs = std::min(RunNs, passedNs(Step));
   }
+  takeComparedTime(DefaultPlace);
   return Failure::none();
+}
+
+/// Whether the runs that compare outputs are timed, and are the first round (PlannedShape::isLong).
+bool Replay::comparisonsChoose() const { return Target.Timed && Target.Shape.isLong(); }
+
+/// Takes the time of the run of \p Variant that was compared with the default's, if it was timed.
+void Replay::takeComparedTime(size_t Variant) {
+  if (!comparisonsChoose())
+    return;
+  std::vector<double> Ns = Context.Clock->collect();
+  if (!Ns.empty())
+    ComparedNs[Variant] = Ns.back();
 }
 
 /// Whether this launch takes so much longer than the mean that it says little about the others: the
@@ -167,7 +180,7 @@ double Replay::roundsNs(size_t Variants) const {
   double Each = double(RunNs) + Restore;
   if (Target.Shape.hasWarmTimes())
     Each += Verified.idempotent() ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
-  return Each * double(ReplaySchedule::leastRuns(Variants));
+  return Each * double(Target.Shape.leastRuns(Variants));
 }
 
 /// A measured variant computes something else, and is timed all the same.
@@ -176,21 +189,33 @@ bool Replay::mayBeTimed(size_t Variant, Verdict Output) const {
          (Output == Verdict::Differs && Target.Kernel.Planned->Measured.count(Variant) > 0);
 }
 
-/// Verifies the variants in the order of their numbers, the more promising first. If that takes
-/// more than half of the time for this launch, or leaves too little to time what was verified, the
-/// others are skipped, so that some can be timed.
+/// Whether there is time to verify one more variant and to time it with the \p Timed ones. What
+/// verifies takes at most half of the time for this launch, unless it also chooses. The most
+/// promising are verified and timed although that takes longer than was planned: without them, all
+/// that was done so far would be for nothing.
+bool Replay::mayVerifyOneMore(size_t Timed) const {
+  constexpr size_t AtLeast = 3;
+  double NeededNs = roundsNs(Timed + 1);
+  if (!comparisonsChoose())
+    NeededNs = std::max(NeededNs, Target.BudgetNs / 2);
+  return leftNs() + (Timed < FirstPlace + AtLeast ? Target.BudgetNs : 0) >= NeededNs;
+}
+
+/// Verifies the variants in the order of their numbers, the more promising first. Those for which
+/// there is no time are skipped, so that some can be timed.
 Failure Replay::verifyAll(Result &Out) {
   size_t Timed = 1; // The default is not in the list.
   for (size_t V : Target.Variants) {
-    if (V >= FirstPlace && leftNs() < std::max(Target.BudgetNs / 2, roundsNs(Timed + 1))) {
+    if (V >= FirstPlace && !mayVerifyOneMore(Timed)) {
       Out.Skipped.insert(V);
       continue;
     }
-    if (leftNs() < 0)
+    if (leftNs() + Target.BudgetNs < 0)
       return Failure("budget");
     Judgement Found;
-    if (Failure Why = Verified.verify(V, Driver, Found))
+    if (Failure Why = Verified.verify(V, Driver, comparisonsChoose(), Found))
       return Why;
+    takeComparedTime(V);
     note(VerifiedVariant{place(), nameOf(V), Found.Output, Found.Detail});
     if (isSound(Found.Output))
       Out.Sound.insert(V);
@@ -215,7 +240,11 @@ Failure Replay::timeRounds(const Result &Out) {
     return Failure("control-rejected");
   // The records of the runs before this point belong to no round.
   (void)Context.Clock->collect();
-  ReplaySchedule Schedule(Allowed, Target.Seed, Target.Kernel.Planned->Measured);
+  ReplaySchedule Schedule(Allowed, Target.Seed, Target.Kernel.Planned->Measured,
+                          Target.Shape.leastRounds());
+  if (Schedule.phase() != ReplaySchedule::Phase::Done && comparisonsChoose())
+    if (Failure Why = chooseByComparisons(Schedule))
+      return Why;
   while (Schedule.phase() != ReplaySchedule::Phase::Done) {
     auto RoundBegin = Clock::now();
     std::vector<size_t> Order = Schedule.order();
@@ -225,9 +254,22 @@ Failure Replay::timeRounds(const Result &Out) {
       Why = takeTimes(Schedule, Order, Times);
     if (Why)
       return Why;
-    Schedule.finish(Times, double(passedNs(RoundBegin)), leftNs());
+    Schedule.finish(Times, double(passedNs(RoundBegin)), leftNs(), Target.BudgetNs);
   }
   return Schedule.complete() ? Failure::none() : Failure("budget");
+}
+
+/// Makes the times of the runs that were compared the first round.
+Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
+  std::vector<size_t> Order = Schedule.order();
+  std::vector<double> Ns;
+  for (size_t V : Order)
+    Ns.push_back(ComparedNs[V]);
+  if (std::find(Ns.begin(), Ns.end(), 0) != Ns.end())
+    return Failure("clock");
+  Schedule.finish(notedTimes(Schedule, Order, Ns), double(Order.size()) * double(RunNs + RestoreNs),
+                  leftNs(), Target.BudgetNs);
+  return Failure::none();
 }
 
 Failure Replay::timeRound(const std::vector<size_t> &Order) {
@@ -264,9 +306,18 @@ Failure Replay::timeWarm(size_t Variant) {
 Failure Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                           std::vector<ReplaySchedule::Times> &Times) {
   std::vector<double> Ns = Context.Clock->collect();
-  size_t Each = Target.Shape.hasWarmTimes() ? 2 : 1;
-  if (Ns.size() != Order.size() * Each)
+  if (Ns.size() != Order.size() * (Target.Shape.hasWarmTimes() ? 2 : 1))
     return Failure("clock");
+  Times = notedTimes(Schedule, Order, Ns);
+  return Failure::none();
+}
+
+/// Notes the times \p Ns of a round, one for each run of \p Order or two if there are warm times.
+std::vector<ReplaySchedule::Times> Replay::notedTimes(const ReplaySchedule &Schedule,
+                                                      const std::vector<size_t> &Order,
+                                                      const std::vector<double> &Ns) {
+  std::vector<ReplaySchedule::Times> Times;
+  size_t Each = Target.Shape.hasWarmTimes() ? 2 : 1;
   bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
   for (size_t I = 0; I < Order.size(); ++I) {
     ReplaySchedule::Times T{Ns[Each * I], Each == 2 ? Ns[2 * I + 1] : 0};
@@ -274,5 +325,5 @@ Failure Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size
                      double(uint64_t(T.ColdNs)), double(uint64_t(T.WarmNs))});
     Times.push_back(T);
   }
-  return Failure::none();
+  return Times;
 }

@@ -11,6 +11,7 @@
 #include "Protocol/RecordWriter.h"
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,11 +53,18 @@ private:
   bool isUnlike() const;
   double roundsNs(size_t Variants) const;
   bool mayBeTimed(size_t Variant, Verdict Output) const;
+  bool comparisonsChoose() const;
+  void takeComparedTime(size_t Variant);
+  bool mayVerifyOneMore(size_t Timed) const;
+  Failure chooseByComparisons(ReplaySchedule &Schedule);
   Failure timeRounds(const Result &Out);
   Failure timeRound(const std::vector<size_t> &Order);
   Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                     std::vector<ReplaySchedule::Times> &Times);
+  std::vector<ReplaySchedule::Times> notedTimes(const ReplaySchedule &Schedule,
+                                                const std::vector<size_t> &Order,
+                                                const std::vector<double> &Ns);
   Failure measureSteps();
   bool restoresBetween() const;
   void putBack();
@@ -76,6 +84,7 @@ private:
   HostGuard Host;
   std::chrono::steady_clock::time_point Begin;
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
+  std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };
 
 } // namespace carve::probe

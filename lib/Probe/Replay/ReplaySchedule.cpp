@@ -21,15 +21,9 @@ static constexpr double LeastWin = 0.99, SureWin = 0.97;
 /// If the control copy's median ratio is further from 1 than this, more rounds are needed.
 static constexpr double MostControlDistance = 0.01;
 
-size_t ReplaySchedule::leastRuns(size_t Variants) {
-  constexpr size_t WithinReach = 14, HeldOut = References + 2;
-  return Variants + (MinScreenRounds - 1) * std::min(Variants, WithinReach) +
-         MinConfirmRounds * HeldOut;
-}
-
 ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
-                               const std::set<size_t> &Measured)
-    : Measured(Measured), Random(Seed) {
+                               const std::set<size_t> &Measured, LeastRounds Least)
+    : Least(Least), Measured(Measured), Random(Seed) {
   Active = {0, 1};
   size_t Last = 1;
   for (size_t V : Allowed)
@@ -48,7 +42,8 @@ std::vector<size_t> ReplaySchedule::order() {
   return Order;
 }
 
-void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, double LeftNs) {
+void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, double LeftNs,
+                            double OverdraftNs) {
   double Default = 0;
   for (size_t I = 0; I < Order.size(); ++I)
     if (Order[I] == 0)
@@ -59,18 +54,18 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
     Ratios[Order[I]].push_back(Taken[I].sum() / Default);
   ++Round;
   if (Now == Phase::Confirm) {
-    Complete = Round >= MinConfirmRounds;
-    if (Round >= confirmTarget() || LeftNs < RoundNs)
+    Complete = Round >= Least.HeldOut;
+    if (Round >= confirmTarget() || LeftNs + (Complete ? 0 : OverdraftNs) < RoundNs)
       Now = Phase::Done;
     return;
   }
   race();
-  if (Round >= MinScreenRounds)
+  if (Round >= Least.Choosing)
     rejectLosers();
   double NextNs = RoundNs / double(Order.size()) * double(Active.size());
-  if (Round >= MinScreenRounds && screened(NextNs, LeftNs)) {
+  if (Round >= Least.Choosing && screened(NextNs, LeftNs)) {
     startConfirming();
-  } else if (LeftNs < NextNs) {
+  } else if (LeftNs + OverdraftNs < NextNs) {
     Now = Phase::Done;
   }
 }
@@ -131,13 +126,13 @@ size_t ReplaySchedule::competing() const {
   return std::count_if(Active.begin(), Active.end(), [&](size_t V) { return !Measured.count(V); });
 }
 
-/// If only two variants are left, there is nothing to choose. More rounds must leave time for the
-/// held-out ones, which have at most four variants.
+/// If no more variants are left than the held-out rounds have, there is nothing to choose. More
+/// rounds must leave time for the held-out ones.
 bool ReplaySchedule::screened(double NextNs, double LeftNs) const {
-  if (competing() <= References + 2 || Round >= MaxScreenRounds)
+  if (competing() <= References + Least.Finalists || Round >= MaxScreenRounds)
     return true;
   double PerRun = NextNs / double(Active.size());
-  return LeftNs - NextNs < PerRun * double(References + 2) * MaxConfirmRounds;
+  return LeftNs - NextNs < PerRun * double(References + Least.Finalists) * MaxConfirmRounds;
 }
 
 /// If nothing is faster than the default, the rounds show how far two identical copies differ.
@@ -145,7 +140,7 @@ bool ReplaySchedule::screened(double NextNs, double LeftNs) const {
 /// needs, or while the two copies differ too much to tell a gain.
 unsigned ReplaySchedule::confirmTarget() const {
   if (Active.size() == References)
-    return MinConfirmRounds;
+    return Least.HeldOut;
   if (Round < MaxConfirmRounds)
     return MaxConfirmRounds;
   if (std::abs(median(Ratios[1]) - 1) > MostControlDistance)
@@ -162,8 +157,9 @@ void ReplaySchedule::startConfirming() {
   std::stable_sort(Active.begin() + References, Active.end(),
                    [&](size_t A, size_t B) { return median(Ratios[A]) < median(Ratios[B]); });
   size_t Taken = 0;
-  std::erase_if(Active,
-                [&](size_t V) { return V >= References && !Measured.count(V) && ++Taken > 2; });
+  std::erase_if(Active, [&](size_t V) {
+    return V >= References && !Measured.count(V) && ++Taken > Least.Finalists;
+  });
   Now = Phase::Confirm;
   Round = 0;
   for (std::vector<double> &R : Ratios)

@@ -5,6 +5,8 @@
 /// had no part in choosing it. It is pure: times go in, orders come out.
 #pragma once
 
+#include "Protocol/PlanRecords.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -28,16 +30,10 @@ public:
     size_t Stay;
   };
   static constexpr Cut Cuts[] = {{2, 24}, {4, 12}};
-  static constexpr unsigned MinScreenRounds = 3;
   static constexpr unsigned MaxScreenRounds = 15;
-  static constexpr unsigned MinConfirmRounds = 5;
   static constexpr unsigned MaxConfirmRounds = 12;
   /// The limit if the held-out rounds do not show whether the best variant wins.
   static constexpr unsigned MaxUndecidedRounds = 36;
-
-  /// How many runs the fewest rounds that tell something take for \p Variants, the default and the
-  /// control among them: one of all, further ones of those within reach, and the held-out ones.
-  static size_t leastRuns(size_t Variants);
 
   /// The times of one variant in one round in ns. WarmNs is 0 if it is not measured.
   struct Times {
@@ -49,7 +45,8 @@ public:
   /// part; if there are no others, nothing is scheduled. Variants in \p Measured do not compete;
   /// they are in every round to the end.
   ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
-                 const std::set<size_t> &Measured = {});
+                 const std::set<size_t> &Measured = {},
+                 LeastRounds Least = PlannedShape().leastRounds());
 
   Phase phase() const { return Now; }
   /// Returns the number of the round within the phase, from 0.
@@ -59,8 +56,10 @@ public:
 
   /// Takes the times of a round, in the order that order() returned. \p LeftNs is what remains of
   /// the time for this launch; \p RoundNs is the elapsed time of the round. The screening ends
-  /// early if it would leave no time for the held-out rounds.
-  void finish(const std::vector<Times> &Round, double RoundNs, double LeftNs);
+  /// early if it would leave no time for the held-out rounds. Until the fewest rounds are made,
+  /// \p OverdraftNs more may be used, because fewer would tell nothing.
+  void finish(const std::vector<Times> &Round, double RoundNs, double LeftNs,
+              double OverdraftNs = 0);
 
   /// Returns the variants that may still win, with the default and the control first.
   const std::vector<size_t> &active() const { return Active; }
@@ -80,6 +79,7 @@ private:
   Phase Now = Phase::Screen;
   unsigned Round = 0;
   bool Complete = false;
+  LeastRounds Least;
   std::set<size_t> Measured;
   std::vector<size_t> Active, Order;
   /// The ratios of each variant to the default of the same round.

@@ -17,13 +17,13 @@ static constexpr double RunOverheadNs = 50'000;
 static constexpr double Unlimited = 1e18;
 
 ReplayBudget::ReplayBudget(const Plan &Wanted)
-    : LeftNs(Wanted.ReplayMs ? double(Wanted.ReplayMs) * 1e6 : Unlimited) {
+    : WholeNs(Wanted.ReplayMs ? double(Wanted.ReplayMs) * 1e6 : Unlimited), LeftNs(WholeNs) {
   for (const auto &[Name, Kernel] : Wanted.Kernels) {
     if (!isReplayed(Kernel.Mode))
       continue;
     bool Timed = Kernel.Mode == TimingMode::Replay;
     for (const PlannedShape &Shape : Kernel.Shapes)
-      WeightLeft += leastNs(Kernel, Shape, Timed) * (Timed && Shape.Launches >= 2 ? 2 : 1);
+      WeightLeft += leastNs(Kernel, Shape, Timed) * (Timed && Shape.isTimedTwice() ? 2 : 1);
   }
 }
 
@@ -34,20 +34,20 @@ double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Sh
   double Runs = 4 + Variants; // The runs of the default, and one run of each variant.
   // A warm time takes up to two more runs.
   if (Timed)
-    Runs += (Shape.hasWarmTimes() ? 3 : 1) * double(ReplaySchedule::leastRuns(size_t(Variants)));
+    Runs += (Shape.hasWarmTimes() ? 3 : 1) * double(Shape.leastRuns(size_t(Variants)));
   return Runs * (double(Shape.MeanNs) + RunOverheadNs);
 }
 
 double ReplayBudget::grant(const PlannedKernel &Kernel, const PlannedShape &Shape,
                            bool Timed) const {
+  // Where other kernels took longer than expected, the last ones are not left out for it.
+  constexpr double OverdraftShare = 0.5;
   double Least = leastNs(Kernel, Shape, Timed);
-  if (Least > LeftNs)
+  if (Least > LeftNs + OverdraftShare * WholeNs)
     return 0;
   // The expected time may be too short, and what other replays leave over is shared by all.
   return std::max(Least, WeightLeft > 0 ? LeftNs * Least / WeightLeft : LeftNs);
 }
-
-void ReplayBudget::tried(double Ns) { LeftNs = std::max(0.0, LeftNs - Ns); }
 
 void ReplayBudget::spent(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed,
                          double Ns) {

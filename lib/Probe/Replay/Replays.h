@@ -27,10 +27,10 @@ public:
   explicit ReplayBudget(const Plan &Wanted);
 
   /// Returns the time in ns that the replay of a launch of \p Shape may take; 0 if the remaining
-  /// time is too short even for its minimum of rounds.
+  /// time, and half of the whole time besides, are too short even for its minimum of rounds.
   double grant(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) const;
   /// Takes note of an attempt that took \p Ns, after which a later launch is tried.
-  void tried(double Ns);
+  void tried(double Ns) { LeftNs -= Ns; }
   /// Takes note of a replay that took \p Ns or was given up.
   void spent(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed, double Ns);
 
@@ -38,7 +38,7 @@ public:
   static double leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed);
 
 private:
-  double LeftNs = 0, WeightLeft = 0;
+  double WholeNs, LeftNs, WeightLeft = 0;
 };
 
 /// The replays of a process.

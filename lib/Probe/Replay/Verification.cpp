@@ -168,7 +168,8 @@ static std::string describe(const OutputDifference &D) {
   return Text;
 }
 
-Failure Verification::verify(size_t Variant, const DriverApi &Driver, Judgement &Found) {
+Failure Verification::verify(size_t Variant, const DriverApi &Driver, bool Timed,
+                             Judgement &Found) {
   unsigned Passed = 0, Strays = 0, Wanted = Deterministic ? 1 : PassingRuns;
   unsigned Limit = Deterministic ? 1 : VariantRuns;
   bool AllEqual = true;
@@ -177,7 +178,7 @@ Failure Verification::verify(size_t Variant, const DriverApi &Driver, Judgement 
     bool Stray = false;
     if (Failure Why = Memory.restore(Dirty))
       return Why;
-    if (CUresult Result = Runs.run(Variant, /*Timed=*/false); Result != CUDA_SUCCESS) {
+    if (CUresult Result = Runs.run(Variant, Timed); Result != CUDA_SUCCESS) {
       Found = {Verdict::Refused, errorName(Driver, Result)};
       return Failure::none();
     }

@@ -53,7 +53,8 @@ public:
   /// default does not change. The reason may be that the default writes there the value that was
   /// there before. Therefore the default runs after the variant: if it restores these bytes, they
   /// count as dirty(), otherwise the verdict is Stray.
-  Failure verify(size_t Variant, const DriverApi &Driver, Judgement &Found);
+  /// The clock takes the variant's runs if they are \p Timed.
+  Failure verify(size_t Variant, const DriverApi &Driver, bool Timed, Judgement &Found);
 
   bool deterministic() const { return Deterministic; }
   bool idempotent() const { return Idempotent; }

@@ -4,6 +4,7 @@
 
 #include "Tune/InRun/InRunSelection.h"
 
+#include "Protocol/PlanRecords.h"
 #include "Tune/InRun/InRunRounds.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -43,6 +44,7 @@ public:
 private:
   bool takeVerdicts();
   void measureCover();
+  LeastRounds leastRounds(const InRunShape &S) const;
   bool covered(const InRunShape &S) const;
   bool leavesDefault(const InRunShape &S, size_t Variant) const;
   bool comparedAllCodes(size_t Variant, const std::set<size_t> &Compared) const;
@@ -120,9 +122,20 @@ bool SubjectJudge::takeVerdicts() {
   return true;
 }
 
+/// The rounds without which nothing is known of the shape \p S. Replays of long launches make
+/// fewer, and the smallest and largest of their ratios are the interval.
+LeastRounds SubjectJudge::leastRounds(const InRunShape &S) const {
+  const InRunSubject::TracedShape &Traced = Subject.Shapes[&S - Shapes.data()];
+  PlannedShape Planned;
+  Planned.MeanNs = Traced.Launches ? uint64_t(Traced.TotalNs / double(Traced.Launches)) : 0;
+  if (S.Timing == InRunTiming::Replay && Planned.isLong())
+    return Planned.leastRounds();
+  return {Limits.ChoosingRounds, unsigned(leastCount(1 - 2 * Limits.Alpha)), 1};
+}
+
 bool SubjectJudge::covered(const InRunShape &S) const {
-  return S.rounds(false) >= Limits.ChoosingRounds &&
-         S.rounds(true) >= leastCount(1 - 2 * Limits.Alpha);
+  LeastRounds Least = leastRounds(S);
+  return S.rounds(false) >= Least.Choosing && S.rounds(true) >= Least.HeldOut;
 }
 
 void SubjectJudge::measureCover() {
@@ -241,7 +254,7 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
     double Ns = weightNs(Subject, I, Variant);
     FixedNs += S.WeightNs - Ns;
     std::vector<double> Ratios = S.ratios(Variant, true);
-    if (Ratios.size() >= leastCount(1 - 2 * Limits.Alpha)) {
+    if (Ratios.size() >= leastRounds(S).HeldOut) {
       Count = std::min(Count, Ratios.size());
       Varying.emplace_back(Ns, std::move(Ratios));
       continue;

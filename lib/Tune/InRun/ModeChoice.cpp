@@ -107,8 +107,8 @@ private:
   ModeChoice fixed(std::string Reason) const;
   ModeChoice rotate(std::string Reason) const;
   ModeChoice rotateOrFixed(const Obstacle &Why) const;
-  ModeChoice rotateOrFixedForTime(double ReplayS) const;
-  ModeChoice replay(TimingMode Mode, std::vector<TimedShape> Of, double Seconds) const;
+  ModeChoice otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const;
+  ModeChoice replay(TimingMode Mode, llvm::ArrayRef<TimedShape> Of, double Seconds) const;
   ModeChoice replayOrOther() const;
 
   const ModeQuestion &Q;
@@ -232,14 +232,14 @@ bool Chooser::isShort() const {
 double Chooser::verifyS() const {
   double Seconds = 0;
   for (const TimedShape &S : Shapes)
-    Seconds += comparisonS(Q.Variants, S.MeanNs);
+    Seconds += comparisonS(Q.Variants, S.MeanNs, Q.Earlier.Costs);
   return Seconds;
 }
 
 double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
   double Seconds = 0;
   for (const TimedShape &S : Of)
-    Seconds += shortestReplayS(Q.Variants, S.MeanNs);
+    Seconds += shortestReplayS(Q.Variants, S.MeanNs, Q.Earlier.Costs);
   return Seconds;
 }
 
@@ -315,13 +315,25 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
                ")");
 }
 
-/// The choice if a replay would take \p ReplayS seconds, which are not left.
-ModeChoice Chooser::rotateOrFixedForTime(double ReplayS) const {
-  return rotateOrFixed({"a replay would take " + printDuration(ReplayS * 1e9),
-                        llvm::formatv("as {0} are left", printDuration(Limits.ReplayS * 1e9))});
+/// The choice if a replay of \p Of would take \p ReplayS seconds, which are not left. Launches that
+/// are rotated are compared first if there is time for that: many variants need it. Those that only
+/// whole runs could time are replayed in the time of such runs, which would take longer.
+ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const {
+  ModeChoice Other =
+      rotateOrFixed({"a replay would take " + printDuration(ReplayS * 1e9),
+                     llvm::formatv("as {0} are left", printDuration(Limits.ReplayS * 1e9))});
+  if (Other.Mode == TimingMode::Rotate && verifyS() <= Limits.ReplayS) {
+    ModeChoice Compared = replay(TimingMode::VerifyRotate, Shapes, verifyS());
+    Compared.Reason = std::move(Other.Reason);
+    Compared.OnlyCompared = true;
+    return Compared;
+  }
+  if (Other.Mode == TimingMode::Fixed && !Of.empty() && ReplayS <= Limits.LongReplayS)
+    return replay(TimingMode::Replay, Of, ReplayS);
+  return Other;
 }
 
-ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double Seconds) const {
+ModeChoice Chooser::replay(TimingMode Mode, llvm::ArrayRef<TimedShape> Of, double Seconds) const {
   ModeChoice C;
   C.Mode = Mode;
   C.Reason = launches();
@@ -332,7 +344,7 @@ ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double S
   C.Reason += representatives(Of) + classes(Of);
   C.MayRotate =
       Limits.Request != ModeRequest::Replay && !overlaps() && mostHaveCycles(Of, LeastCycles);
-  C.Shapes = std::move(Of);
+  C.Shapes = Of.vec();
   C.ReplayS = Seconds;
   return C;
 }
@@ -341,6 +353,7 @@ ModeChoice Chooser::replay(TimingMode Mode, std::vector<TimedShape> Of, double S
 /// enough.
 ModeChoice Chooser::replayOrOther() const {
   double Least = HUGE_VAL;
+  llvm::ArrayRef<TimedShape> Fewest;
   for (size_t Count : Counts) {
     const std::vector<TimedShape> &Of = All.Representatives.at(Count);
     double Seconds = replayS(Of);
@@ -348,9 +361,12 @@ ModeChoice Chooser::replayOrOther() const {
       continue;
     if (Limits.Request == ModeRequest::Replay || Seconds <= Limits.ReplayS)
       return replay(TimingMode::Replay, Of, Seconds);
-    Least = std::min(Least, Seconds);
+    if (Seconds < Least) {
+      Least = Seconds;
+      Fewest = Of;
+    }
   }
-  return rotateOrFixedForTime(Least);
+  return otherForTime(Least, Fewest);
 }
 
 ModeChoice Chooser::choose() const {
@@ -367,12 +383,12 @@ ModeChoice Chooser::choose() const {
   if (auto Why = whyNotReplay())
     return rotateOrFixed(*Why);
   bool Rotates = Limits.Request == ModeRequest::Auto && !overlaps() &&
-                 (isShort() || Q.UnlikeReplays) && All.covered(Shapes) >= LeastCoverage &&
+                 (isShort() || Q.Earlier.Unlike) && All.covered(Shapes) >= LeastCoverage &&
                  mostHaveCycles(Shapes, ManyCycles);
   if (!Rotates)
     return replayOrOther();
   double Seconds = verifyS();
-  return Seconds > Limits.ReplayS ? rotateOrFixedForTime(Seconds)
+  return Seconds > Limits.ReplayS ? otherForTime(Seconds, {})
                                   : replay(TimingMode::VerifyRotate, Shapes, Seconds);
 }
 
@@ -384,10 +400,10 @@ ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Lim
 
 size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most) {
   const ShapeChoices Shapes(Question.Traced);
-  auto MostIn = [&](llvm::ArrayRef<size_t> Counts, auto MayHaveMode) -> size_t {
+  auto MostIn = [&](llvm::ArrayRef<size_t> Counts, auto MayBeChosen) -> size_t {
     for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
       Question.Variants = FirstPlace + Count;
-      if (MayHaveMode(Chooser(Question, Limits, Shapes, Counts).choose().Mode))
+      if (MayBeChosen(Chooser(Question, Limits, Shapes, Counts).choose()))
         return Count;
     }
     return 0;
@@ -397,10 +413,13 @@ size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, s
   size_t Compared = 0;
   for (size_t Count : RepresentativeCounts)
     if (Compared < std::min(Most, EnoughVariants))
-      Compared = std::max(Compared, MostIn(Count, isReplayed));
+      Compared = std::max(Compared, MostIn(Count, [](const ModeChoice &C) {
+                            return isReplayed(C.Mode) && !C.OnlyCompared;
+                          }));
   if (Compared)
     return Compared;
-  return MostIn(RepresentativeCounts, [](TimingMode Mode) { return Mode != TimingMode::Fixed; });
+  return MostIn(RepresentativeCounts,
+                [](const ModeChoice &C) { return C.Mode != TimingMode::Fixed; });
 }
 
 bool carve::mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits) {
@@ -412,9 +431,8 @@ bool carve::mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits) {
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,
                                            const ProbeRecord &Trace, const ModeLimits &Limits,
                                            llvm::ArrayRef<size_t> GpuOf,
-                                           const std::set<size_t> &UnlikeReplays) {
-  // By GPU: what is left of its time.
-  std::map<size_t, ModeLimits> LeftOf;
+                                           const std::map<size_t, EarlierReplays> &Earlier) {
+  std::map<size_t, double> UsedOf; // By GPU: the time that is planned.
   std::vector<ModeChoice> Choices(Job.Kernels.size());
   std::vector<ShapeChoices> Shapes;
   for (const JobKernel &K : Job.Kernels)
@@ -422,12 +440,17 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
   auto Choose = [&](size_t Number, llvm::ArrayRef<size_t> Counts) {
     const JobKernel &K = Job.Kernels[Number];
     size_t Gpu = Number < GpuOf.size() ? GpuOf[Number] : 0;
-    ModeLimits &Left = LeftOf.try_emplace(Gpu, Limits).first->second;
-    Left.ReplayS += Choices[Number].ReplayS;
-    ModeQuestion Question{K.Traced, K.Hazards,      Built.Kernels[Number].timedTogether(),
-                          Trace,    Job.DeviceHeap, UnlikeReplays.count(Number) > 0};
+    double &Used = UsedOf[Gpu];
+    Used -= Choices[Number].ReplayS;
+    ModeLimits Left = Limits;
+    Left.ReplayS = std::max(0.0, Left.ReplayS - Used);
+    Left.LongReplayS = std::max(0.0, Left.LongReplayS - Used);
+    auto Known = Earlier.find(Number);
+    ModeQuestion Question{
+        K.Traced, K.Hazards,      Built.Kernels[Number].timedTogether(),
+        Trace,    Job.DeviceHeap, Known == Earlier.end() ? EarlierReplays() : Known->second};
     Choices[Number] = Chooser(Question, Left, Shapes[Number], Counts).choose();
-    Left.ReplayS = std::max(0.0, Left.ReplayS - Choices[Number].ReplayS);
+    Used += Choices[Number].ReplayS;
   };
   // A kernel that could have more representatives must not take the time of those after it.
   const std::vector<size_t> FewestFirst(std::rbegin(RepresentativeCounts),

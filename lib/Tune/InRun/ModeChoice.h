@@ -6,10 +6,11 @@
 #pragma once
 
 #include "Protocol/PlanRecords.h"
+#include "Tune/InRun/RoundBudget.h"
 #include "Tune/InRun/TimedShapes.h"
 #include "Tune/Job/JobBuild.h"
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct ModeLimits {
   /// The time for the shortest useful replays of all kernels, in seconds of one process. A kernel
   /// whose replays do not fit into the time that is left is timed in another way.
   double ReplayS = 60;
+  /// The same for kernels that only whole runs could time otherwise. Where it is more than ReplayS,
+  /// that is the time in which they would be made.
+  double LongReplayS = 0;
 };
 
 /// How one kernel is timed.
@@ -39,6 +43,17 @@ struct ModeChoice {
   /// default. It is empty with TimingMode::Fixed.
   std::vector<TimedShape> Shapes;
   double ReplayS = 0; ///< The least time that replaying takes, in seconds.
+  /// Whether the launches are only compared before they are rotated because there is no time to
+  /// replay them.
+  bool OnlyCompared = false;
+};
+
+/// What earlier timing runs have told of a kernel's replays.
+struct EarlierReplays {
+  /// Whether its default took another time in them than in the program (MostReplayDistance). If it
+  /// is launched often enough, its variants are then timed as they run in the program.
+  bool Unlike = false;
+  ReplayCosts Costs;
 };
 
 /// What the choice for one kernel depends on.
@@ -48,10 +63,7 @@ struct ModeQuestion {
   size_t Variants = 0; ///< The number of variants, including the default and its control copy.
   const ProbeRecord &Trace;
   bool DeviceHeap = false; ///< Whether some kernel of the program allocates on the device.
-  /// Whether its default took another time in earlier replays than in the program
-  /// (MostReplayDistance). If it is launched often enough, its variants are then timed as they run
-  /// in the program.
-  bool UnlikeReplays = false;
+  EarlierReplays Earlier = {};
 };
 
 /// Replays whose default is further off its traced time than this share are unlike the program.
@@ -73,11 +85,11 @@ bool mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits);
 /// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
 /// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the
 /// job. What is left over then gives kernels with few representatives more of them. If several GPUs
-/// time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has that time. \p
-/// UnlikeReplays has the kernels for which that is set (ModeQuestion).
+/// time the kernels, \p GpuOf has the GPU of each kernel, and each GPU has that time. \p Earlier
+/// has what earlier replays told, by kernel.
 std::vector<ModeChoice> chooseModes(const TuningJob &Job, const JobBuild &Built,
                                     const ProbeRecord &Trace, const ModeLimits &Limits,
                                     llvm::ArrayRef<size_t> GpuOf = {},
-                                    const std::set<size_t> &UnlikeReplays = {});
+                                    const std::map<size_t, EarlierReplays> &Earlier = {});
 
 } // namespace carve

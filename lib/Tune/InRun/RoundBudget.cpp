@@ -20,14 +20,6 @@ static constexpr double MarginShare = 0.1;
 /// The least that the first round may take: so many seconds, or this share of a plain run.
 static constexpr double FirstRoundS = 1, FirstRoundShare = 0.5;
 
-/// The rounds of the shortest replay, and how many variants take part in them.
-static constexpr unsigned FurtherRounds = 2, ConfirmRounds = 5, ConfirmedVariants = 4,
-                          DefaultRuns = 4;
-static constexpr size_t WithinReach = 14;
-/// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
-/// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
-static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
-
 double RoundBudget::defaultS(double PlainS, unsigned Effort) {
   size_t Place = std::min<size_t>(Effort, std::size(EffortShare) - 1);
   return EffortShare[Place] * std::max(LeastBudgetS, BudgetRuns * PlainS);
@@ -74,16 +66,20 @@ double RoundBudget::forReplays(double SpentS, bool First, double PlannedS,
                   std::min(PlannedS, spareS(SpentS, Prospect)));
 }
 
-double carve::comparisonS(size_t Variants, double MeanNs) {
-  return double(Variants + DefaultRuns) * (MeanNs + CompareNs) / 1e9;
+double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect &Prospect) const {
+  double Round = forRound(SpentS, First, Prospect);
+  return std::max(RoundReplayShare * Round, spareS(SpentS, Prospect) - RoundCompileShare * Round);
 }
 
-double carve::shortestReplayS(size_t Variants, double MeanNs) {
+double carve::comparisonS(size_t Variants, double MeanNs, const ReplayCosts &Costs) {
+  double Runs = double(Costs.DefaultRuns + Variants * Costs.ComparedRuns);
+  return (Costs.SaveNs + Runs * (MeanNs + Costs.CompareNs)) / 1e9;
+}
+
+double carve::shortestReplayS(size_t Variants, double MeanNs, const ReplayCosts &Costs) {
   PlannedShape Planned;
   Planned.MeanNs = uint64_t(MeanNs);
-  double Runs = double(Variants + std::min(Variants, WithinReach) * FurtherRounds +
-                       size_t(ConfirmedVariants) * ConfirmRounds);
   // A round runs a variant cold, and where it is timed warm, the default and the variant again.
-  double Each = Planned.hasWarmTimes() ? 3 : 1;
-  return comparisonS(Variants, MeanNs) + Runs * Each * (MeanNs + RestoreNs) / 1e9;
+  double Runs = double(Planned.leastRuns(Variants)) * (Planned.hasWarmTimes() ? 3 : 1);
+  return comparisonS(Variants, MeanNs, Costs) + Runs * (MeanNs + Costs.RestoreNs) / 1e9;
 }

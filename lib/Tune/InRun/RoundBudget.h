@@ -55,6 +55,11 @@ struct RoundBudget {
   double forReplays(double SpentS, bool First, double PlannedS,
                     const GainProspect &Prospect = {}) const;
 
+  /// Seconds that a round may take for the replays of kernels that only whole runs could time
+  /// otherwise. Such runs have all the time that is left without the confirmation, and so have
+  /// these replays, without what compiling takes; at least forRound() for the \p First round.
+  double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
+
 private:
   double confirmationS(const GainProspect &Prospect) const;
   double spareS(double SpentS, const GainProspect &Prospect) const;
@@ -63,11 +68,19 @@ private:
 /// The shares of a round's time: what is compiled is then assembled once more, all in one module.
 inline constexpr double RoundCompileShare = 0.3, RoundReplayShare = 0.4;
 
+/// What a replay of a kernel takes beside the runs that are timed. An earlier replay may have told.
+struct ReplayCosts {
+  double SaveNs = 0;      ///< Saving the memory before the first run.
+  double RestoreNs = 3e5; ///< Restoring what the kernel writes and flushing L2, before each run.
+  double CompareNs = 5e6; ///< Comparing all memory: about 0.5 ms for each GB (share/doc/timing.md).
+  unsigned DefaultRuns = 4;  ///< Runs of the default that show what it writes.
+  unsigned ComparedRuns = 1; ///< Runs that compare a variant; more if the default's output varies.
+};
+
 /// Seconds of the shortest useful replay of \p Variants, the default and its control among them, of
-/// a launch that takes \p MeanNs: one comparison and one round of all, further rounds of those
-/// within reach of the best and of the best alone.
-double shortestReplayS(size_t Variants, double MeanNs);
+/// a launch that takes \p MeanNs: a comparison of each, and the fewest rounds.
+double shortestReplayS(size_t Variants, double MeanNs, const ReplayCosts &Costs = {});
 /// The part of shortestReplayS() that compares outputs.
-double comparisonS(size_t Variants, double MeanNs);
+double comparisonS(size_t Variants, double MeanNs, const ReplayCosts &Costs = {});
 
 } // namespace carve

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 using namespace carve;
 
@@ -22,9 +21,6 @@ constexpr double WallLevel = 0.005;
 /// So many pairs are made at most because the wall time alone is against the winners.
 constexpr unsigned MorePairsForWallTime = 4;
 
-/// A confirmation that would exceed the budget is begun again only if the program gains so much.
-constexpr double LeastOvertimeGain = 0.01;
-
 class Confirmation {
 public:
   explicit Confirmation(SelectionRuns &Runs)
@@ -35,26 +31,29 @@ public:
 private:
   llvm::Expected<bool> confirm(std::vector<size_t> &Standing);
   bool mayBegin(std::vector<size_t> &Standing);
+  bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
   llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, size_t Pair);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
+  void dropForTime(std::vector<size_t> &Standing);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
   PairedVerdict judge(size_t S, double Level);
   std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
   void giveUp(size_t S, ConfirmationEnd Limit);
+  void giveUpAll(std::vector<size_t> &Standing, llvm::ArrayRef<size_t> Open, ConfirmationEnd Limit);
   bool winsInHaste(llvm::ArrayRef<size_t> Standing);
   bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High) const;
   bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                       double Level) const;
   double predictedSum(llvm::ArrayRef<size_t> Standing) const;
   PairedTimes timesOf(size_t S) const;
-  PairedTimes programTimes() const;
+  PairedTimes programTimes(llvm::ArrayRef<size_t> Standing) const;
   double controlDistance(size_t S) const;
   double highBound(size_t S) const {
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
   }
-  void compareProgram();
+  void compareProgram(llvm::ArrayRef<size_t> Standing);
   llvm::Error judgeProgram(std::vector<size_t> &Standing);
 
   SelectionRuns &Runs;
@@ -72,10 +71,8 @@ private:
     bool has(size_t S) const { return Tuned[S] > 0 && Default[S] > 0; }
   };
   std::vector<PairTimes> Pairs;
-  double LastLevel = 0; ///< The level of the last look.
-  bool SomeWon =
-      false; ///< Whether some had won at the last look, so that they are confirmed again.
-  bool Overtime = false; ///< Whether a confirmation was begun after the budget was spent.
+  std::vector<size_t> Tried; ///< The subjects that ran their candidates in the first of the pairs.
+  double LastLevel = 0;      ///< The level of the last look.
 };
 
 /// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
@@ -122,11 +119,17 @@ PairedTimes Confirmation::timesOf(size_t S) const {
   return Times;
 }
 
-PairedTimes Confirmation::programTimes() const {
+/// The program's times with the candidates of \p Standing: where others ran theirs, too, they count
+/// with the times of their defaults.
+PairedTimes Confirmation::programTimes(llvm::ArrayRef<size_t> Standing) const {
   PairedTimes Times;
   Times.Earlier = Limits.EarlierProgramNs;
   for (const PairTimes &P : Pairs) {
-    Times.Tuned.push_back(P.ProgramTuned);
+    double Tuned = P.ProgramTuned;
+    for (size_t S : Tried)
+      if (!llvm::is_contained(Standing, S))
+        Tuned += P.Default[S] - P.Tuned[S];
+    Times.Tuned.push_back(Tuned);
     Times.Default.push_back(P.ProgramDefault);
   }
   return Times;
@@ -203,7 +206,7 @@ double Confirmation::predictedSum(llvm::ArrayRef<size_t> Standing) const {
 /// \p Standing together.
 bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level,
                                     double High) const {
-  RatioInterval Measured = pairedInterval(programTimes(), Level);
+  RatioInterval Measured = pairedInterval(programTimes(Standing), Level);
   double Predicted = std::log(predictedSum(Standing));
   return Measured.High < High && std::abs(std::log(Measured.Median) - Predicted) <=
                                      Limits.SumTolerance * std::abs(Predicted);
@@ -216,7 +219,7 @@ bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Leve
 /// most one kernel of twenty. The weaker test of its own times (supports()) makes that rare enough.
 bool Confirmation::isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                                   double Level) const {
-  PairedTimes Program = programTimes();
+  PairedTimes Program = programTimes(Standing);
   if (Program.Default.size() + Program.Earlier.size() < LeastDefaultRuns)
     return false;
   for (size_t S : Open)
@@ -257,6 +260,17 @@ std::optional<ConfirmationEnd> Confirmation::limitReached(unsigned MorePairs) co
   return std::nullopt;
 }
 
+/// Gives up the subjects \p Open of \p Standing, which are undecided at the \p Limit.
+void Confirmation::giveUpAll(std::vector<size_t> &Standing, llvm::ArrayRef<size_t> Open,
+                             ConfirmationEnd Limit) {
+  Outcome.End = Limit;
+  Outcome.OutOfTime |= Limit == ConfirmationEnd::Budget;
+  Outcome.OutOfRuns |= Limit == ConfirmationEnd::RunLimit;
+  for (size_t S : Open)
+    giveUp(S, Limit);
+  llvm::erase_if(Standing, [&](size_t S) { return llvm::is_contained(Open, S); });
+}
+
 /// Looks at the pairs so far. Removes from \p Standing the subjects that cannot win any more, and
 /// at a limit also those that have not won. Returns whether all that remain have won.
 bool Confirmation::look(std::vector<size_t> &Standing, const ConfirmationLook &Look) {
@@ -269,26 +283,21 @@ bool Confirmation::look(std::vector<size_t> &Standing, const ConfirmationLook &L
     return Verdict == PairedVerdict::Loses;
   });
   LastLevel = Look.Level;
-  SomeWon = Open.size() < Standing.size();
   Outcome.End = ConfirmationEnd::Decided;
-  if (Open.empty() || Standing.size() != Before)
-    return Open.empty();
-  if (isSumConfirmed(Standing, Open, Look.Level)) {
+  if (Open.empty())
+    return true;
+  bool SomeLost = Standing.size() != Before;
+  if (!SomeLost && isSumConfirmed(Standing, Open, Look.Level)) {
     Outcome.End = ConfirmationEnd::Sum;
     return true;
   }
-  // If the undecided are given up, the others have to be confirmed without them.
-  std::optional<ConfirmationEnd> Limit = limitReached(1 + (SomeWon ? leastPairs(Subjects) : 0));
-  if (!Limit && Pairs.size() >= Limits.MaxConfirmationPairs)
+  // Where some have lost, the others are confirmed again without them.
+  std::optional<ConfirmationEnd> Limit = limitReached(SomeLost ? leastPairs(Subjects) : 1);
+  if (!Limit && !SomeLost && Pairs.size() >= Limits.MaxConfirmationPairs)
     Limit = ConfirmationEnd::PairLimit;
   if (!Limit)
     return false;
-  Outcome.End = *Limit;
-  Outcome.OutOfTime |= Limit == ConfirmationEnd::Budget;
-  Outcome.OutOfRuns |= Limit == ConfirmationEnd::RunLimit;
-  for (size_t S : Open)
-    giveUp(S, *Limit);
-  llvm::erase_if(Standing, [&](size_t S) { return llvm::is_contained(Open, S); });
+  giveUpAll(Standing, Open, *Limit);
   return true;
 }
 
@@ -314,10 +323,19 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
   Standing.clear();
 }
 
-/// Adds pairs up to \p Target, or fewer if a limit is reached and the least number is made. Returns
-/// false if a subject had to be removed from \p Standing.
+void Confirmation::dropForTime(std::vector<size_t> &Standing) {
+  Outcome.OutOfTime = true;
+  Outcome.End = ConfirmationEnd::Budget;
+  dropAll(Standing, BudgetReason);
+}
+
+/// Adds pairs up to \p Target, or fewer if there is no time for more than those of the hurried
+/// look, or if another limit is reached and the least number is made. Returns false if a subject
+/// had to be removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
+    if (Pairs.size() >= HurriedLook.Pairs && !Runs.timeFor(2))
+      return true;
     if (Pairs.size() >= leastPairs(Subjects) && limitReached(1))
       return true;
     if (!Runs.mayRun(2)) {
@@ -339,26 +357,22 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 
 /// Whether there is time to confirm \p Standing. Gives all of them the reason if there is not. The
 /// first confirmation needs only to begin in time. One that is made again needs time for the fewest
-/// pairs, or a gain; if some have won beside others that have not, there is then time for it once.
+/// pairs.
 bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
-  bool IsAgain = !Pairs.empty();
-  if (Runs.timeFor(IsAgain ? 2 * HurriedLook.Pairs : 0))
+  if (Runs.timeFor(Pairs.empty() ? 0 : 2 * HurriedLook.Pairs))
     return true;
-  if (IsAgain && 1 - predictedSum(Standing) >= LeastOvertimeGain &&
-      (Runs.timeFor(0) || (SomeWon && !std::exchange(Overtime, true))))
-    return true;
-  Outcome.OutOfTime = true;
-  Outcome.End = ConfirmationEnd::Budget;
-  dropAll(Standing, BudgetReason);
+  dropForTime(Standing);
   return false;
 }
 
-/// Confirms the candidates of \p Standing on fresh pairs. Returns whether all of them won. If not,
-/// \p Standing holds the subjects to confirm again.
+/// Confirms the candidates of \p Standing on fresh pairs. Returns whether those that are left in \p
+/// Standing have won, and need not be confirmed again: the times belong to all that were confirmed
+/// together, so if some have lost, the others are confirmed without them as long as there is time.
 llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   if (!mayBegin(Standing))
     return false;
   Pairs.clear();
+  Tried = Standing;
   size_t Before = Standing.size();
   bool Won = false;
   Runs.expect(2 * HurriedLook.Pairs);
@@ -375,21 +389,26 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     llvm::Expected<bool> Sound = addPairs(Standing, Target);
     if (!Sound || !*Sound)
       return Sound;
+    if (Pairs.size() < leastPairs(Subjects)) {
+      dropForTime(Standing);
+      return false;
+    }
     Won = look(Standing, Look);
     if (Won || Standing.size() != Before)
       break;
   }
-  return Won && Standing.size() == Before; // The times belong to all that were confirmed together.
+  return Won && !Standing.empty() && (Standing.size() == Before || !mayConfirmAgain());
 }
 
-/// Computes the ratios of the program from all pairs.
-void Confirmation::compareProgram() {
+/// Computes the ratios of the program with the candidates of \p Standing from all pairs. The wall
+/// time is that of all that were tried.
+void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   PairedTimes Wall;
   for (const PairTimes &P : Pairs) {
     Wall.Tuned.push_back(P.WallTuned);
     Wall.Default.push_back(P.WallDefault);
   }
-  Outcome.Program = pairedInterval(programTimes(), LastLevel);
+  Outcome.Program = pairedInterval(programTimes(Standing), LastLevel);
   Outcome.Wall = pairedInterval(Wall, WallLevel);
   Outcome.Pairs = Pairs.size();
 }
@@ -400,7 +419,7 @@ void Confirmation::compareProgram() {
 llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
   const size_t Most = Pairs.size() + MorePairsForWallTime;
 
-  compareProgram();
+  compareProgram(Standing);
   while (Outcome.Program.Median <= 1 && Outcome.Wall.Low > 1 && Pairs.size() < Most &&
          !limitReached(1)) {
     llvm::Expected<bool> Sound = addPairs(Standing, Pairs.size() + 1);
@@ -410,7 +429,7 @@ llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
       dropAll(Standing, "a run that was to tell the wall time was not sound");
       return llvm::Error::success();
     }
-    compareProgram();
+    compareProgram(Standing);
   }
   if (Outcome.Program.Median > 1 || Outcome.Wall.Low > 1)
     dropAll(Standing,

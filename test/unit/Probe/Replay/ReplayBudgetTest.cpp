@@ -44,6 +44,24 @@ TEST(ReplayBudget, tooLittleTime_grantsNothing) {
   EXPECT_GT(B.grant(K, K.Shapes[0], false), 0) << "comparing alone takes less";
 }
 
+/// Where the first kernels take longer than expected, the last one is still timed.
+TEST(ReplayBudget, timeIsUsedUp_halfAsMuchMayBeOverdrawn) {
+  Plan P = planOf(1000, {500000, 500000});
+  const PlannedKernel &K = P.Kernels["k"];
+  double Least = ReplayBudget::leastNs(K, K.Shapes[1], true);
+  for (bool Within : {true, false}) {
+    ReplayBudget B(P);
+    B.spent(K, K.Shapes[0], true, 1.5e9 - Least + (Within ? -1 : 1));
+    EXPECT_EQ(B.grant(K, K.Shapes[1], true), Within ? Least : 0);
+  }
+}
+
+TEST(ReplayBudget, longLaunch_isTimedOnce) {
+  Plan P = planOf(1000, {30'000'000}, 100);
+  const PlannedKernel &K = P.Kernels["k"];
+  EXPECT_NEAR(ReplayBudget(P).grant(K, K.Shapes[0], true), 1e9, 1);
+}
+
 TEST(ReplayBudget, noLimit_alwaysGrantsEnough) {
   Plan P = planOf(0, {1000000000, 1000000000}, 10);
   const PlannedKernel &K = P.Kernels["k"];

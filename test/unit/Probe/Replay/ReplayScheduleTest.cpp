@@ -8,6 +8,8 @@
 using namespace carve::probe;
 using Phase = ReplaySchedule::Phase;
 
+static const carve::LeastRounds Fewest = carve::PlannedShape().leastRounds();
+
 /// Runs rounds in which variant v takes TimesNs[v] until the phase ends. Returns their number.
 static unsigned runPhase(ReplaySchedule &S, const std::map<size_t, double> &TimesNs,
                          double LeftNs = 1e12, double NoiseNs = 0.5) {
@@ -28,7 +30,7 @@ TEST(ReplaySchedule, losers_leaveAndTheBestTwoAreConfirmed) {
   unsigned Screened =
       runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {3, 150}, {4, 90}, {5, 130}, {6, 80.5}});
   EXPECT_EQ(S.phase(), Phase::Confirm);
-  EXPECT_EQ(Screened, ReplaySchedule::MinScreenRounds) << "what is clear needs no more";
+  EXPECT_EQ(Screened, Fewest.Choosing) << "what is clear needs no more";
   std::vector<size_t> Active = S.active();
   EXPECT_EQ(std::set<size_t>(Active.begin(), Active.end()), (std::set<size_t>{0, 1, 2, 6}));
   EXPECT_FALSE(S.complete());
@@ -51,7 +53,7 @@ TEST(ReplaySchedule, allVariantsLose_onlyTheReferencesAreHeldOut) {
   ReplaySchedule S({0, 1, 2, 3}, 1);
   EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}, {2, 120}, {3, 110}}), 3u);
   EXPECT_EQ(S.active(), (std::vector<size_t>{0, 1}));
-  EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}}), ReplaySchedule::MinConfirmRounds);
+  EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}}), Fewest.HeldOut);
   EXPECT_EQ(S.phase(), Phase::Done);
   EXPECT_TRUE(S.complete()) << "that the default stays is decided";
 }
@@ -79,7 +81,7 @@ TEST(ReplaySchedule, controlFarFromTheDefault_heldOutRoundsGoOn) {
 TEST(ReplaySchedule, closeVariants_areScreenedLonger) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
   std::map<size_t, double> Alike = {{0, 100}, {1, 100}, {2, 98}, {3, 98}, {4, 98}, {5, 98}};
-  EXPECT_GT(runPhase(S, Alike, 1e12, 1), ReplaySchedule::MinScreenRounds);
+  EXPECT_GT(runPhase(S, Alike, 1e12, 1), Fewest.Choosing);
   EXPECT_EQ(S.phase(), Phase::Confirm);
   EXPECT_EQ(S.active().size(), 4u);
 }
@@ -90,7 +92,7 @@ TEST(ReplaySchedule, screening_leavesTimeForTheHeldOutRounds) {
   EXPECT_EQ(runPhase(S, Alike, 11'500, 1), 3u);
   ASSERT_EQ(S.phase(), Phase::Confirm);
   unsigned Confirmed = runPhase(S, Alike, 9'000, 1);
-  EXPECT_GE(Confirmed, ReplaySchedule::MinConfirmRounds);
+  EXPECT_GE(Confirmed, Fewest.HeldOut);
   EXPECT_LT(Confirmed, ReplaySchedule::MaxConfirmRounds);
   EXPECT_TRUE(S.complete());
 }
@@ -102,7 +104,7 @@ TEST(ReplaySchedule, leastRuns_decideIfFewAreWithinReach) {
     std::map<size_t, double> Ns;
     for (size_t V : All)
       Ns[V] = V < 2 ? 100 : 80 + double(V);
-    size_t Runs = 0, Least = ReplaySchedule::leastRuns(Variants);
+    size_t Runs = 0, Least = carve::PlannedShape().leastRuns(Variants);
     ReplaySchedule S(All, 1);
     while (S.phase() != Phase::Done) {
       std::vector<size_t> Order = S.order();
@@ -132,7 +134,7 @@ TEST(ReplaySchedule, noTime_decidesNothing) {
 TEST(ReplaySchedule, measuredVariant_isInEveryRound) {
   ReplaySchedule S({0, 1, 2, 3}, 1, {2, 3});
   std::map<size_t, double> Times = {{0, 100}, {1, 100}, {2, 300}, {3, 20}};
-  EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MinScreenRounds);
+  EXPECT_EQ(runPhase(S, Times), Fewest.Choosing);
   EXPECT_EQ(S.active().size(), 4u);
   EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MaxConfirmRounds);
   EXPECT_EQ(S.active().size(), 4u);
@@ -182,4 +184,31 @@ TEST(ReplaySchedule, hundredsOfVariants_takeLittleMoreThanOneRoundOfAll) {
   EXPECT_LT(Sizes[1], 50u) << "what is a tenth slower than the best has left";
   EXPECT_LE(Sizes[2], 26u);
   EXPECT_TRUE(std::count(S.active().begin(), S.active().end(), 2)) << "the best has stayed";
+}
+
+/// The run that compares a variant's output is the only round that chooses.
+TEST(ReplaySchedule, longLaunches_takeTheFewestRounds) {
+  carve::PlannedShape Long;
+  Long.MeanNs = 200'000'000;
+  ReplaySchedule S({0, 1, 2, 3, 4}, 1, {}, Long.leastRounds());
+  std::map<size_t, double> Ns = {{0, 100}, {1, 100}, {2, 101}, {3, 80}, {4, 90}};
+  EXPECT_EQ(runPhase(S, Ns, 15'000), 1u);
+  EXPECT_EQ(S.active(), (std::vector<size_t>{0, 1, 3}));
+  EXPECT_EQ(runPhase(S, Ns, 3'000), 3u);
+  EXPECT_TRUE(S.complete());
+  EXPECT_EQ(Long.leastRuns(5), 3u * 3u);
+}
+
+TEST(ReplaySchedule, overdraft_isUsedForTheFewestRoundsOnly) {
+  ReplaySchedule S({0, 1, 2, 3}, 1);
+  std::map<size_t, double> Ns = {{0, 100}, {1, 100}, {2, 50}, {3, 60}};
+  unsigned Rounds = 0;
+  for (double Left = 2'000; S.phase() != Phase::Done; ++Rounds) {
+    std::vector<ReplaySchedule::Times> Round;
+    for (size_t V : S.order())
+      Round.push_back({Ns.at(V), 0});
+    S.finish(Round, 1000, Left -= 1000, 20'000);
+  }
+  EXPECT_EQ(Rounds, Fewest.Choosing + Fewest.HeldOut);
+  EXPECT_TRUE(S.complete());
 }

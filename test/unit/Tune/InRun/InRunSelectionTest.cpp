@@ -206,6 +206,21 @@ TEST(InRunSelection, heldOutRounds_five_decideOneVariant) {
   EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
 }
 
+/// A replay of launches that take so long makes no more rounds if there is no time.
+TEST(InRunSelection, longLaunches_oneRoundChoosesAndThreeAreHeldOut) {
+  for (double Ns : {10e6, 200e6}) {
+    SimulatedRun Run;
+    Run.Screening = 1;
+    Run.Confirming = 3;
+    Run.replay({SimulatedShape{{Ns, Ns, 0.9 * Ns, Ns}, {}, 10, Ns}});
+    EXPECT_EQ(Run.selectOne().Nominee, Ns > 20e6 ? 2u : 0u) << Run.selectOne().Reason;
+    Run.Record = {};
+    Run.Confirming = 2;
+    Run.replayLaunch(SimulatedRun::place(0, 0), SimulatedShape{{Ns, Ns, 0.9 * Ns, Ns}, {}, 10, Ns});
+    EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
+  }
+}
+
 TEST(InRunSelection, variant_controlIsFarFromTheDefault_mustGainMore) {
   for (double Ratio : {0.97, 0.9}) {
     SimulatedRun Run;

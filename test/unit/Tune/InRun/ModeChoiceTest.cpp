@@ -14,7 +14,7 @@ struct Case {
   ProbeRecord Trace;
   size_t Variants = 10;
   bool DeviceHeap = false;
-  bool UnlikeReplays = false;
+  EarlierReplays Earlier;
   ModeLimits Limits;
 
   Case() { Kernel.Kernel = "k"; }
@@ -28,7 +28,7 @@ struct Case {
     return *this;
   }
   ModeChoice choose() const {
-    return chooseMode({Kernel, Hazards, Variants, Trace, DeviceHeap, UnlikeReplays}, Limits);
+    return chooseMode({Kernel, Hazards, Variants, Trace, DeviceHeap, Earlier}, Limits);
   }
 };
 
@@ -58,11 +58,47 @@ TEST(ModeChoice, mode_byDurationAndLaunches_isReplayOrVerifyRotate) {
 TEST(ModeChoice, mode_replaysUnlikeTheProgram_isVerifyRotateIfLaunchedOften) {
   for (uint64_t Launches : {1000, 150}) {
     Case C = Case().launched(Launches, 50e3);
-    C.UnlikeReplays = true;
+    C.Earlier.Unlike = true;
     EXPECT_EQ(C.choose().Mode, Launches == 1000 ? TimingMode::VerifyRotate : TimingMode::Replay);
     C.Limits.Request = ModeRequest::Replay;
     EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
   }
+}
+
+/// Whole runs would take as long, and time fewer variants.
+TEST(ModeChoice, mode_onlyWholeRunsWouldTimeIt_isReplayInTheirTime) {
+  Case C = Case().launched(3, 300e6);
+  C.Limits.ReplayS = 1;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
+  C.Limits.LongReplayS = 10;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  EXPECT_LE(C.choose().ReplayS, 10);
+  EXPECT_GT(C.choose().ReplayS, double(C.Variants) * 0.3);
+  C.Limits.Request = ModeRequest::Rotate;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
+}
+
+TEST(ModeChoice, mode_noTimeToReplay_comparesBeforeItRotates) {
+  Case C = Case().launched(1000, 1e6);
+  C.Limits.ReplayS = shortestReplayS(C.Variants, 1e6) - 0.01;
+  C.Limits.LongReplayS = 60;
+  ModeChoice Compared = C.choose();
+  EXPECT_EQ(Compared.Mode, TimingMode::VerifyRotate);
+  EXPECT_TRUE(Compared.OnlyCompared);
+  EXPECT_TRUE(llvm::StringRef(Compared.Reason).starts_with("a replay would take "))
+      << Compared.Reason;
+  C.Limits.ReplayS = comparisonS(C.Variants, 1e6) - 0.01;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
+}
+
+TEST(ModeChoice, mode_earlierReplaysTookLonger_countsWhatTheyTook) {
+  Case C = Case().launched(24, 3.2e6);
+  C.Limits.ReplayS = shortestReplayS(C.Variants, 3.2e6);
+  EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  C.Earlier.Costs.CompareNs = 80e6; // Hundreds of GB.
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
+  C.Limits.ReplayS = shortestReplayS(C.Variants, 3.2e6, C.Earlier.Costs);
+  EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
 }
 
 TEST(ModeChoice, chooseModes_replaysUnlikeTheProgram_changeOneKernel) {
@@ -74,7 +110,8 @@ TEST(ModeChoice, chooseModes_replaysUnlikeTheProgram_changeOneKernel) {
       L.Launches = 3000;
       L.TotalNs = 300'000'000;
     }
-  std::vector<ModeChoice> Choices = chooseModes(Job, Built, {}, {}, {}, {1});
+  std::vector<ModeChoice> Choices =
+      chooseModes(Job, Built, {}, {}, {}, {{1, {.Unlike = true, .Costs = {}}}});
   EXPECT_EQ(Choices[0].Mode, TimingMode::Replay);
   EXPECT_EQ(Choices[1].Mode, TimingMode::VerifyRotate);
 }
@@ -297,16 +334,18 @@ TEST(ModeChoice, mode_userRequest_isFollowedIfPossible) {
 }
 
 TEST(ModeChoice, mode_replayTakesTooLong_isRotateOrFixed) {
-  // 10 variants run three times, four of them five more times, and 14 runs are compared: 64 s.
-  // Of such long launches no warm times are taken.
-  expectChoice(Case().launched(3, 1e9), TimingMode::Fixed,
-               "a replay would take 64.1 s, and too few launches to rotate (3)");
-  expectChoice(Case().launched(80, 1e9), TimingMode::Rotate,
-               "a replay would take 64.1 s: rotated, as 60.0 s are left");
-  Case C = Case().launched(3, 1e9);
-  C.Limits.ReplayS = 65;
+  // 10 variants run three times, four of them five more times, and 14 runs are compared. Of such
+  // long launches no warm times are taken.
+  Case C = Case().launched(3, 10e6);
+  C.Limits.ReplayS = 0.5;
+  expectChoice(C, TimingMode::Fixed,
+               "a replay would take 725 ms, and too few launches to rotate (3)");
+  C.Limits.ReplayS = 0.73;
   EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
-  EXPECT_NEAR(C.choose().ReplayS, 64.1, 0.1);
+  EXPECT_NEAR(C.choose().ReplayS, 0.725, 0.001);
+  C = Case().launched(80, 10e6);
+  C.Limits.ReplayS = 0.1;
+  expectChoice(C, TimingMode::Rotate, "a replay would take 725 ms: rotated, as 100 ms are left");
   C = shortKernel();
   C.Limits.ReplayS = 0;
   EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
@@ -467,7 +506,7 @@ TEST(ModeChoice, chooseModes_severalKernels_shareTheReplayTime) {
   for (JobKernel &K : Job.Kernels)
     for (KernelLaunches &L : K.Traced.Shapes) {
       L.Launches = 3;
-      L.TotalNs = 3'000'000'000;
+      L.TotalNs = 9'000'000'000;
     }
   ModeLimits Limits;
   std::vector<ModeChoice> Alone = chooseModes(Job, Built, {}, Limits);

@@ -65,6 +65,25 @@ TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
   EXPECT_DOUBLE_EQ((RoundBudget{20, 10}).forRound(10, true), 5);
 }
 
+TEST(RoundBudget, longReplays_haveTheTimeOfWholeRuns) {
+  RoundBudget B{20, 1};
+  // Of 11 s without a confirmation, a round has half, of which 0.3 are for compiling.
+  EXPECT_DOUBLE_EQ(B.forLongReplays(0, false), 11 - 0.3 * 5.5);
+  EXPECT_DOUBLE_EQ(B.forLongReplays(12, false), 0);
+  EXPECT_DOUBLE_EQ(B.forLongReplays(12, true), 0.4) << "the first round has some time";
+}
+
+TEST(RoundBudget, shortestReplay_takesWhatEarlierOnesTook) {
+  ReplayCosts Costs;
+  double Short = shortestReplayS(10, 1e6);
+  Costs.SaveNs = 1e9;
+  EXPECT_NEAR(shortestReplayS(10, 1e6, Costs), Short + 1, 1e-9);
+  Costs.ComparedRuns = 3;
+  EXPECT_NEAR(comparisonS(10, 1e6, Costs), 1 + 34 * 6e-3, 1e-9);
+  // Each variant of a long launch is run once; three more rounds compare the best.
+  EXPECT_NEAR(shortestReplayS(10, 200e6), (10 + 4) * 0.205 + 9 * 0.2003, 1e-9);
+}
+
 TEST(RoundBudget, replaysAfterALongCompile_takeWhatTheyWerePlannedWith) {
   RoundBudget B{20, 1};
   // Planned as 0.4 of 5.5 s at the beginning; four seconds later half of what is left is 3.5 s.

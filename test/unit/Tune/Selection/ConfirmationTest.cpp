@@ -214,44 +214,6 @@ TEST(Confirmation, undecidedAtThePairLimit_keepsTheDefaultAndOthersWin) {
   EXPECT_LE(O.PairsMade, 9u + 3u);
 }
 
-/// Winners are not lost because another candidate is undecided when the time is up.
-TEST(Confirmation, budgetEndsBesideUndecided_winnersAreConfirmedAgain) {
-  SimulatedWorld W;
-  W.add({0.8});
-  W.add({0.985});
-  W.Noise = 0.004;
-  SelectionLimits Limits;
-  Limits.BudgetS = 7;
-  Limits.RunS = 1;
-  Limits.ElapsedS = [&] { return double(W.Log.size()); };
-  SelectionOutcome O = W.select(Limits, {{"a", 3, 2}, {"b", 3, 2}});
-  EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
-  EXPECT_EQ(O.Subjects[1].Reason, BudgetReason);
-  EXPECT_EQ(O.Runs, 12u);
-  EXPECT_EQ(O.PairsMade, 6u);
-  EXPECT_TRUE(O.OutOfTime);
-}
-
-/// A confirmation of what gains the program nothing is not worth more time than there is.
-TEST(Confirmation, budgetEndsBesideUndecided_winnersThatGainNothing_areNotConfirmedAgain) {
-  SimulatedWorld W;
-  W.OtherNs = 3e9;
-  W.add({0.8});
-  W.add({0.985});
-  W.Noise = 0.004;
-  for (double Seconds : {7.0, 40.0}) {
-    SelectionLimits Limits;
-    Limits.BudgetS = Seconds;
-    Limits.RunS = 1;
-    W.Log.clear();
-    Limits.ElapsedS = [&] { return double(W.Log.size()); };
-    SelectionOutcome O = W.select(Limits, {{"a", 3, 2}, {"b", 3, 2}});
-    EXPECT_EQ(O.Subjects[0].Chosen, Seconds < 40 ? 0u : 2u) << Seconds;
-    EXPECT_EQ(O.Subjects[0].Reason, Seconds < 40 ? BudgetReason : "") << Seconds;
-    EXPECT_LE(O.Runs, Seconds) << Seconds;
-  }
-}
-
 /// Limits with time for \p Runs runs of \p W, which take a second each.
 static SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
   SelectionLimits Limits;
@@ -259,6 +221,34 @@ static SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
   Limits.RunS = 1;
   Limits.ElapsedS = [&W] { return double(W.Log.size()); };
   return Limits;
+}
+
+/// Winners are not lost because another candidate is undecided when the time is up, or has lost.
+/// The times of the pairs that there are say what they gain without it.
+TEST(Confirmation, budgetEndsBesideOthers_winnersWin) {
+  for (double Other : {0.985, 1.02}) {
+    SimulatedWorld W;
+    W.add({0.8});
+    W.add({Other});
+    W.Noise = 0.004;
+    SelectionOutcome O = W.select(timeForRuns(7, W), {{"a", 3, 2}, {"b", 3, 2}});
+    EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+    EXPECT_EQ(O.Subjects[1].Reason == BudgetReason, Other < 1) << O.Subjects[1].Reason;
+    EXPECT_EQ(O.Runs, 6u);
+    EXPECT_EQ(O.PairsMade, 3u);
+    EXPECT_NEAR(O.Program.Median, (0.8 + 1 + 1) / 3, 0.01) << "without the other one";
+  }
+}
+
+/// As long as there is time, the winners are confirmed as they are kept.
+TEST(Confirmation, timeIsLeftBesideLosers_winnersAreConfirmedAgain) {
+  SimulatedWorld W;
+  W.add({0.8});
+  W.add({1.02});
+  SelectionOutcome O = W.select(timeForRuns(40, W), {{"a", 3, 2}, {"b", 3, 2}});
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+  EXPECT_GE(O.PairsMade, 6u);
+  EXPECT_EQ(W.Log.back().size() < 2 ? W.Log[W.Log.size() - 2] : W.Log.back(), (Assignment{2, 0}));
 }
 
 TEST(Confirmation, timeForTwoPairs_gainIsClearAndAsPredicted_wins) {
@@ -271,19 +261,23 @@ TEST(Confirmation, timeForTwoPairs_gainIsClearAndAsPredicted_wins) {
   }
 }
 
-TEST(Confirmation, timeForTwoPairs_notSure_takesThree) {
-  auto PairsOf = [](double Ratio, const std::vector<double> &Predicted, bool Traced = true) {
+TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
+  auto Wins = [](double Ratio, const std::vector<double> &Predicted, bool Traced = true) {
     SimulatedWorld W;
     W.OtherNs = 0;
     W.add({Ratio});
     W.Traced = Traced;
-    return W.select(timeForRuns(4, W), predicted(Predicted)).Pairs;
+    SelectionOutcome O = W.select(timeForRuns(5, W), predicted(Predicted));
+    EXPECT_EQ(O.Runs, 4u) << "the budget is kept";
+    EXPECT_EQ(O.OutOfTime, O.Subjects[0].Chosen == 0);
+    EXPECT_EQ(O.Subjects[0].Reason, O.OutOfTime ? BudgetReason : "");
+    return W.chosen(O) == Chosen{2};
   };
-  EXPECT_EQ(PairsOf(0.9, {0.9}), 2u);
-  EXPECT_GE(PairsOf(0.9, {0}), 3u) << "no timing run has nominated it";
-  EXPECT_GE(PairsOf(0.9, {0.7}), 3u) << "the timing run promised more";
-  EXPECT_GE(PairsOf(0.985, {0.985}), 3u) << "two pairs cannot tell so little";
-  EXPECT_GE(PairsOf(0.9, {0.9}, /*Traced=*/false), 3u) << "the default has run twice only";
+  EXPECT_TRUE(Wins(0.9, {0.9}));
+  EXPECT_FALSE(Wins(0.9, {0})) << "no timing run has nominated it";
+  EXPECT_FALSE(Wins(0.9, {0.7})) << "the timing run promised more";
+  EXPECT_FALSE(Wins(0.985, {0.985})) << "two pairs cannot tell so little";
+  EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
 }
 
 /// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.

@@ -472,12 +472,14 @@ TEST(Selection, pairs_budgetSpent_growNoMore) {
   EXPECT_GT(Undecided, 0u);
 }
 
-TEST(Selection, confirmation_begun_getsTheLeastPairs) {
+TEST(Selection, confirmation_begun_getsTwoPairs) {
   SimulatedWorld W;
   W.add({0.8});
-  SelectionOutcome O = W.select(budgetOf(3, W), {{"a", 3, 2}});
+  std::vector<SubjectSpace> Spaces = {{"a", 3, 2}};
+  Spaces[0].Predicted = 0.8;
+  SelectionOutcome O = W.select(budgetOf(3, W), Spaces);
   EXPECT_EQ(W.chosen(O), Chosen{2});
-  EXPECT_EQ(O.Runs, 6u);
+  EXPECT_EQ(O.Runs, 4u);
 }
 
 TEST(Selection, confirmation_noTimeLeft_isNotBegun) {
