@@ -61,9 +61,33 @@ static Expected<std::vector<Assembled>> assembleEach(const Toolchain &T, Command
   return All;
 }
 
+/// Returns \p Base with those of \p Kernels that fit into it as \p Donor has them, and removes the
+/// others from \p Kernels. They are added to \p Unfit, if some fit; otherwise this fails.
+static Expected<std::string> replaceFitting(StringRef Base, StringRef Donor,
+                                            std::vector<std::string> &Kernels,
+                                            UnfitKernels *Unfit) {
+  Expected<std::string> All = replaceKernels(Base, Donor, Kernels);
+  if (All || !Unfit || Kernels.size() < 2)
+    return All;
+  std::vector<std::string> Fit;
+  UnfitKernels Others;
+  for (const std::string &Kernel : Kernels)
+    if (Expected<std::string> Alone = replaceKernels(Base, Donor, Kernel))
+      Fit.push_back(Kernel);
+    else
+      Others[Kernel] = toString(Alone.takeError());
+  if (Fit.empty())
+    return All;
+  consumeError(All.takeError());
+  Unfit->merge(Others);
+  Kernels = std::move(Fit);
+  return replaceKernels(Base, Donor, Kernels);
+}
+
 Expected<Assembled> carve::assembleMixed(const Toolchain &T, CommandRunner &Runner,
                                          StringRef PtxText, ArrayRef<std::string> Options,
-                                         ArrayRef<ReassembledKernels> Others, StringRef Name) {
+                                         ArrayRef<ReassembledKernels> Others, StringRef Name,
+                                         UnfitKernels *Unfit) {
   std::vector<std::vector<std::string>> OptionSets = {Options.vec()};
   for (const ReassembledKernels &Other : Others) {
     OptionSets.push_back(Other.Options);
@@ -75,23 +99,30 @@ Expected<Assembled> carve::assembleMixed(const Toolchain &T, CommandRunner &Runn
     return Runs.takeError();
   Assembled Made = std::move(Runs->front());
   for (auto [Other, Own] : zip_equal(Others, MutableArrayRef(*Runs).drop_front())) {
+    std::vector<std::string> Kernels = Other.Kernels;
     // ptxas assembles only the entries that it is told, and gives them the same code. But then it
     // may number the module's variables in another way, and everything has to be assembled.
-    Expected<std::string> Bytes = replaceKernels(Made.CubinBytes, Own.CubinBytes, Other.Kernels);
+    Expected<std::string> Bytes = replaceFitting(Made.CubinBytes, Own.CubinBytes, Kernels, Unfit);
     if (!Bytes) {
       consumeError(Bytes.takeError());
       Expected<Assembled> Whole = assemble(T, Runner, PtxText, Other.Options, Name);
       if (!Whole)
         return Whole;
       Own = std::move(*Whole);
-      Bytes = replaceKernels(Made.CubinBytes, Own.CubinBytes, Other.Kernels);
+      Bytes = replaceFitting(Made.CubinBytes, Own.CubinBytes, Kernels, Unfit);
+    }
+    if (!Bytes && Unfit) {
+      std::string Why = toString(Bytes.takeError());
+      for (const std::string &Kernel : Kernels)
+        (*Unfit)[Kernel] = Why;
+      continue;
     }
     if (!Bytes)
       return Bytes.takeError();
     Made.CubinBytes = std::move(*Bytes);
     for (KernelResources &Old : Made.Kernels)
       for (KernelResources &New : Own.Kernels)
-        if (Old.Name == New.Name && is_contained(Other.Kernels, New.Name))
+        if (Old.Name == New.Name && is_contained(Kernels, New.Name))
           Old = std::move(New);
   }
   return Made;

@@ -5,6 +5,7 @@
 #include "Cubin/Cubin.h"
 #include "Nvcc/Toolchain.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,15 @@ llvm::Expected<Assembled> assemble(const Toolchain &T, CommandRunner &Runner,
                                    llvm::StringRef PtxText, llvm::ArrayRef<std::string> Options,
                                    llvm::StringRef Name = "module.ptx");
 
+/// By kernel: why the image has not the kernel that was asked for.
+using UnfitKernels = std::map<std::string, std::string>;
+
 /// Does the same, and puts the kernels of \p Others into the image as ptxas makes them with their
-/// options. The runs of ptxas are made at once. Fails also as replaceKernels() does.
-llvm::Expected<Assembled> assembleMixed(const Toolchain &T, CommandRunner &Runner,
-                                        llvm::StringRef PtxText,
-                                        llvm::ArrayRef<std::string> Options,
-                                        llvm::ArrayRef<ReassembledKernels> Others,
-                                        llvm::StringRef Name = "module.ptx");
+/// options. The runs of ptxas are made at once. Kernels that do not fit are added to \p Unfit, and
+/// the image has them as \p Options make them; without it, this fails as replaceKernels() does.
+llvm::Expected<Assembled>
+assembleMixed(const Toolchain &T, CommandRunner &Runner, llvm::StringRef PtxText,
+              llvm::ArrayRef<std::string> Options, llvm::ArrayRef<ReassembledKernels> Others,
+              llvm::StringRef Name = "module.ptx", UnfitKernels *Unfit = nullptr);
 
 } // namespace carve

@@ -273,13 +273,15 @@ private:
 /// Returns false in the latter two cases.
 bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, const Command &C, Deadline &End,
            pid_t Child) {
-  bool Watch =
-      C.TimeoutS > 0 || C.Abandoned || C.AbandonS > 0 || Out.PassOn >= 0 || Err.PassOn >= 0;
+  bool Watch = C.TimeoutS > 0 || C.Abandoned || C.AbandonS || Out.PassOn >= 0 || Err.PassOn >= 0;
+  auto IsSlow = [&] {
+    double LimitS = C.AbandonS ? C.AbandonS() : 0;
+    return LimitS > 0 && End.seconds() > LimitS;
+  };
   while (Out.Read >= 0 || Err.Read >= 0) {
     pollfd Polls[2] = {{Out.Read, POLLIN, 0}, {Err.Read, POLLIN, 0}};
     int Ready = ::poll(Polls, 2, Watch ? 100 : -1);
-    if ((C.TimeoutS > 0 && End.passed()) || (C.Abandoned && *C.Abandoned) ||
-        (C.AbandonS > 0 && End.seconds() > C.AbandonS))
+    if ((C.TimeoutS > 0 && End.passed()) || (C.Abandoned && *C.Abandoned) || IsSlow())
       return false;
     if (Ready == 0 && Watch) {
       // A daemon that the program left behind may hold the pipes open for ever.

@@ -8,8 +8,10 @@
 #include "llvm/Support/Error.h"
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace carve {
@@ -32,7 +34,9 @@ struct Command {
   /// Once it is true, the process is killed, and the result says TimedOut. Only for runs without a
   /// timeout whose output is captured.
   const std::atomic<bool> *Abandoned = nullptr;
-  double AbandonS = 0; ///< The same once so many seconds have passed; 0 means never.
+  /// The same once as many seconds have passed as it returns, which may change while the process
+  /// runs; 0 means never. It may be empty.
+  std::function<double()> AbandonS = {};
 };
 
 /// The result of one process.
@@ -101,8 +105,10 @@ private:
 /// Runs processes and abandons each that takes longer than some seconds.
 class TimeLimitedRunner final : public CommandRunner {
 public:
-  /// Keeps a reference to \p Inner; it must outlive this. \p LimitS is 0 for no limit.
-  TimeLimitedRunner(CommandRunner &Inner, double LimitS) : Inner(Inner), LimitS(LimitS) {}
+  /// Keeps a reference to \p Inner; it must outlive this. \p LimitS returns 0 for no limit, and may
+  /// return something else while a process runs.
+  TimeLimitedRunner(CommandRunner &Inner, std::function<double()> LimitS)
+      : Inner(Inner), LimitS(std::move(LimitS)) {}
 
   llvm::Expected<CommandResult> run(const Command &C) override {
     Command Watched = C;
@@ -112,7 +118,7 @@ public:
 
 private:
   CommandRunner &Inner;
-  double LimitS;
+  std::function<double()> LimitS;
 };
 
 /// Runs \p C with captured streams. A non-zero exit status or a timeout becomes a ToolFailure.

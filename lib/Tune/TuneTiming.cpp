@@ -233,6 +233,7 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
   Limits.LongReplayS = longReplaySeconds(State);
+  Limits.WholeRunS = State.PlainWallS;
   return chooseModes(Job, Built, Trace, Limits, State.GpuOf, State.Replays);
 }
 
@@ -249,6 +250,7 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
     Sums[State.gpuOf(K)] += Job.Kernels[K].Traced.Share;
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
+  Limits.WholeRunS = State.PlainWallS;
   for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
     double Part = PlannedShare * K.Traced.Share / Sums[State.gpuOf(Number)];
     Limits.ReplayS = Part * State.PlannedReplayS;

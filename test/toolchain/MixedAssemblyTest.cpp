@@ -17,6 +17,7 @@ namespace {
 // and references to variables of the module.
 constexpr const char *Source = R"(
 #include <cstdio>
+#include <set>
 extern "C" {
 __constant__ float C[16];
 __device__ int Count;
@@ -163,6 +164,45 @@ TEST_P(MixedAssembly, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
     return K == A.Kernels.end() ? 0 : K->spillBytes();
   };
   EXPECT_EQ(SpillsOf(*Mixed), SpillsOf(Less)) << "the report is that of the kernel's own run";
+}
+
+/// One kernel that does not fit costs no further run of ptxas, and not the others.
+TEST_P(MixedAssembly, kernelsThatDoNotFit_areNamedAndStayAsTheyWere) {
+  const std::string Base = made().CubinBytes;
+  auto Before = kernelsOf(Base);
+  for (const char *Setting : {"--opt-level=1", "--register-usage-level=0"}) {
+    auto Further = Options;
+    Further.push_back(Setting);
+    const std::string Donor = made({Setting}).CubinBytes;
+    auto Others = kernelsOf(Donor);
+    ReassembledKernels Wanted{Further, {}};
+    std::set<std::string> Expected, Found;
+    for (const auto &[Name, Kernel] : Others) {
+      Wanted.Kernels.push_back(Name);
+      if (auto Alone = replaceKernels(Base, Donor, Name); !Alone) {
+        llvm::consumeError(Alone.takeError());
+        Expected.insert(Name);
+      }
+    }
+    UnfitKernels Unfit;
+    llvm::Expected<Assembled> Mixed =
+        assembleMixed(Tools, Runner, Ptx, Options, {Wanted}, "module.ptx", &Unfit);
+    ASSERT_TRUE(bool(Mixed)) << llvm::toString(Mixed.takeError());
+    for (const auto &[Name, Why] : Unfit)
+      Found.insert(Name);
+    EXPECT_EQ(Found, Expected) << Setting;
+    for (const auto &[Name, Now] : kernelsOf(Mixed->CubinBytes))
+      expectSame(Now, Expected.count(Name) ? Before[Name] : Others[Name], Name);
+  }
+  // Code for another architecture fits nowhere.
+  auto Other = Options;
+  Other[0] = Other[0] == "-arch=sm_90" ? "-arch=sm_100" : "-arch=sm_90";
+  UnfitKernels Unfit;
+  llvm::Expected<Assembled> Mixed = assembleMixed(
+      Tools, Runner, Ptx, Options, {{Other, {"plain", "spills"}}}, "module.ptx", &Unfit);
+  ASSERT_TRUE(bool(Mixed)) << llvm::toString(Mixed.takeError());
+  EXPECT_EQ(Unfit.size(), 2u);
+  EXPECT_TRUE(Mixed->CubinBytes == Base);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, MixedAssembly,

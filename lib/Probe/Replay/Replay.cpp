@@ -242,7 +242,10 @@ Failure Replay::timeRounds(const Result &Out) {
   (void)Context.Clock->collect();
   ReplaySchedule Schedule(Allowed, Target.Seed, Target.Kernel.Planned->Measured,
                           Target.Shape.leastRounds());
-  if (Schedule.phase() != ReplaySchedule::Phase::Done && comparisonsChoose())
+  // Without a variant that may be timed, there is nothing to find out.
+  if (Schedule.phase() == ReplaySchedule::Phase::Done)
+    return Out.Skipped.empty() ? Failure::none() : Failure("budget");
+  if (comparisonsChoose())
     if (Failure Why = chooseByComparisons(Schedule))
       return Why;
   while (Schedule.phase() != ReplaySchedule::Phase::Done) {

@@ -317,7 +317,8 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
 
 /// The choice if a replay of \p Of would take \p ReplayS seconds, which are not left. Launches that
 /// are rotated are compared first if there is time for that: many variants need it. Those that only
-/// whole runs could time are replayed in the time of such runs, which would take longer.
+/// whole runs could time are replayed in the time of such runs if that takes less. A whole run
+/// times a variant of every kernel, so only the kernel's share of it counts.
 ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const {
   ModeChoice Other =
       rotateOrFixed({"a replay would take " + printDuration(ReplayS * 1e9),
@@ -328,7 +329,9 @@ ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) 
     Compared.OnlyCompared = true;
     return Compared;
   }
-  if (Other.Mode == TimingMode::Fixed && !Of.empty() && ReplayS <= Limits.LongReplayS)
+  double ByRunsS = double(Q.Variants - FirstPlace) * Limits.WholeRunS * Q.Traced.Share;
+  if (Other.Mode == TimingMode::Fixed && !Of.empty() &&
+      ReplayS <= std::min(ByRunsS, Limits.LongReplayS))
     return replay(TimingMode::Replay, Of, ReplayS);
   return Other;
 }

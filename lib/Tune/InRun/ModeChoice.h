@@ -31,6 +31,7 @@ struct ModeLimits {
   /// The same for kernels that only whole runs could time otherwise. Where it is more than ReplayS,
   /// that is the time in which they would be made.
   double LongReplayS = 0;
+  double WholeRunS = 0; ///< Seconds of one whole run.
 };
 
 /// How one kernel is timed.

@@ -37,7 +37,10 @@ GainProspect GainProspect::next(double InHandNow, double ByModel) const {
   return Next;
 }
 
-bool GainProspect::favoursSearch() const { return Promised > InHand && Promised >= LeastPromise; }
+bool GainProspect::favoursSearch() const {
+  constexpr double MostRisked = 0.01;
+  return InHand < MostRisked && Promised > InHand && Promised >= LeastPromise;
+}
 
 /// The time that is set aside to confirm.
 double RoundBudget::confirmationS(const GainProspect &Prospect) const {

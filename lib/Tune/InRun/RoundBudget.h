@@ -24,7 +24,7 @@ struct GainProspect {
   /// nothing of what was promised, the same promise is hardly a reason for the next one.
   GainProspect next(double InHand, double Promised) const;
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
-  /// at all.
+  /// at all. What is in hand is never risked for a promise.
   bool favoursSearch() const;
 };
 

@@ -42,7 +42,8 @@ private:
   std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
   void giveUp(size_t S, ConfirmationEnd Limit);
   void giveUpAll(std::vector<size_t> &Standing, llvm::ArrayRef<size_t> Open, ConfirmationEnd Limit);
-  bool winsInHaste(llvm::ArrayRef<size_t> Standing);
+  bool isSureInHaste(size_t S);
+  bool winsInHaste(std::vector<size_t> &Standing);
   bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High) const;
   bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                       double Level) const;
@@ -229,26 +230,34 @@ bool Confirmation::isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRe
   return sumIsAsPredicted(Standing, Level, 1);
 }
 
-/// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether all of
-/// \p Standing have won; if not, nothing is decided.
-bool Confirmation::winsInHaste(llvm::ArrayRef<size_t> Standing) {
+/// Whether the pairs of the hurried look support what was predicted of subject \p S.
+bool Confirmation::isSureInHaste(size_t S) {
+  PairedTimes Times = timesOf(S);
+  if (Subjects[S].Predicted <= 0 || Times.count() < HurriedLook.Pairs || Times.Earlier.empty() ||
+      !supports(Times, Subjects[S].Predicted))
+    return false;
+  SubjectOutcome &O = Outcome.Subjects[S];
+  O.Ratio = pairedInterval(Times, HurriedLook.Level);
+  O.Pairs = Times.count();
+  O.ControlDistance = controlDistance(S);
+  return O.Ratio.Median <= Limits.WinningRatio;
+}
+
+/// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether those of
+/// \p Standing that are sure have won, and gives up the others; if not, nothing is decided.
+bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
     return false;
-  for (size_t S : Standing) {
-    PairedTimes Times = timesOf(S);
-    if (Subjects[S].Predicted <= 0 || Times.count() < HurriedLook.Pairs || Times.Earlier.empty() ||
-        !supports(Times, Subjects[S].Predicted))
-      return false;
-    SubjectOutcome &O = Outcome.Subjects[S];
-    O.Ratio = pairedInterval(Times, HurriedLook.Level);
-    O.Pairs = Times.count();
-    O.ControlDistance = controlDistance(S);
-    if (O.Ratio.Median > Limits.WinningRatio)
-      return false;
-  }
+  std::vector<size_t> Sure, Open;
+  for (size_t S : Standing)
+    (isSureInHaste(S) ? Sure : Open).push_back(S);
+  if (Sure.empty() || !sumIsAsPredicted(Sure, HurriedLook.Level, 1 - Limits.LeastMargin))
+    return false;
+  if (!Open.empty())
+    giveUpAll(Standing, Open, ConfirmationEnd::Budget);
   LastLevel = HurriedLook.Level;
   Outcome.End = ConfirmationEnd::Sum;
-  return sumIsAsPredicted(Standing, HurriedLook.Level, 1 - Limits.LeastMargin);
+  return true;
 }
 
 /// Why \p MorePairs cannot be made, if something prevents it.
@@ -314,7 +323,10 @@ void Confirmation::dropFaulty(std::vector<size_t> &Standing) {
     return Fault.has_value();
   });
   if (Standing.size() == Count)
-    dropAll(Standing, "the runs were not sound: the output changes by itself");
+    dropAll(Standing, Runs.Unexplained.empty()
+                          ? "the runs were not sound: the output changes by itself"
+                          : "the budget left no time to find which variant caused a fault: " +
+                                Runs.Unexplained);
 }
 
 void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Reason) {

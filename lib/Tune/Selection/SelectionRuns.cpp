@@ -113,6 +113,10 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
     if (!Sample->Fault)
       return std::optional<RunSample>(std::move(*Sample));
     logLine("fault: " + *Sample->Fault);
+    if (!timeFor(1)) {
+      Unexplained = *Sample->Fault;
+      break;
+    }
     std::vector<size_t> Suspects;
     for (size_t S = 0; S < A.size(); ++S)
       if (A[S] != 0)

@@ -43,6 +43,8 @@ public:
   /// Variants of each subject that are still screened, ascending: default and control come first.
   std::vector<std::vector<size_t>> Active;
   SelectionOutcome Outcome;
+  /// The last fault whose cause was not looked for, because the budget had no time for it.
+  std::string Unexplained;
 
 private:
   void tell(unsigned InAll) const;

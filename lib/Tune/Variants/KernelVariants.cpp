@@ -52,9 +52,11 @@ std::vector<AssembledClone> clonesOf(size_t Module, const VariantCompiler &Compi
   return Clones;
 }
 
+/// Assembles the module with \p Clones. Those that were assembled and do not fit are added to \p
+/// Unfit: they are in the image, but are not what their settings say.
 llvm::Expected<Assembled> assembleClones(const ParsedModule &M,
                                          llvm::ArrayRef<AssembledClone> Clones,
-                                         const JobContext &Context) {
+                                         const JobContext &Context, UnfitKernels &Unfit) {
   std::vector<CloneRequest> Requests;
   std::map<std::string, AssemblerSetting> Settings;
   for (const AssembledClone &C : Clones) {
@@ -68,7 +70,7 @@ llvm::Expected<Assembled> assembleClones(const ParsedModule &M,
   std::vector<std::string> Options = M.Image.PtxasOptions;
   Options.push_back("--split-compile=0");
   return assembleMixed(Context.T, Context.Runner, *Text, Options,
-                       reassembledKernels(Settings, Options), M.Image.PtxName);
+                       reassembledKernels(Settings, Options), M.Image.PtxName, &Unfit);
 }
 
 /// Those of \p Clones with which the module of \p M cannot be assembled, by their place, and why.
@@ -79,8 +81,9 @@ std::map<size_t, std::string> refusedOf(const ParsedModule &M,
                                         llvm::StringRef Message, const JobContext &Context) {
   std::vector<std::string> Why(Clones.size());
   auto Fails = [&](llvm::ArrayRef<size_t> Places) {
+    UnfitKernels Unfit; // They do not make it fail.
     llvm::Expected<Assembled> A = assembleClones(
-        M, llvm::map_to_vector(Places, [&](size_t I) { return Clones[I]; }), Context);
+        M, llvm::map_to_vector(Places, [&](size_t I) { return Clones[I]; }), Context, Unfit);
     if (A)
       return false;
     Why[Places.front()] = llvm::toString(A.takeError());
@@ -107,9 +110,13 @@ llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M,
                                            std::vector<AssembledClone> Clones,
                                            const JobContext &Context, CloneFailures &Failures) {
   for (;;) {
-    llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
-    if (Whole || Clones.empty())
+    UnfitKernels Unfit;
+    llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context, Unfit);
+    if (Whole || Clones.empty()) {
+      for (auto &[Clone, Why] : Unfit)
+        Failures[Clone] = std::move(Why);
       return Whole;
+    }
     llvm::Error Failure = Whole.takeError();
     std::string Message;
     llvm::raw_string_ostream(Message) << Failure;
@@ -227,8 +234,8 @@ void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
     const JobModule &M = Job.Modules[Wanted[I]];
     if (!Made[I].Failure.empty())
       logLine(M.Source.Output + ": " + Made[I].Failure);
-    takeResources(Made[I], M, Built);
     unmarkFailed(Made[I], M, Built);
+    takeResources(Made[I], M, Built);
     Built.Modules[Wanted[I]].Cubin = std::move(Made[I].Image.CubinBytes);
   }
 }

@@ -225,22 +225,24 @@ std::optional<KernelCounts> VariantCompiler::countsOf(const Code &C, llvm::Strin
   return *Counts;
 }
 
-/// The seconds after which ptxas is ended for \p Piece (compile()); 0 if there is no limit.
+/// The seconds after which ptxas is ended for \p Piece (compile()); 0 if there is no limit, which
+/// may change while the defaults of its kernels are compiled.
 double VariantCompiler::limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const {
   if (!MostS)
     return 0;
   constexpr double DefaultRuns = 4;
   double ExpectedS = 0;
   for (const auto &[C, Result] : Piece) {
-    auto Default = Done.find(codeFor(C.Kernel, {}, {}));
-    if (Default == Done.end() || Default->second.AssemblyS <= 0)
-      return 0; // The kernel is compiled for the first time. What its default takes is not known.
-    ExpectedS += Default->second.AssemblyS;
+    double Seconds = DefaultS.at(C.Kernel);
+    if (Seconds <= 0)
+      return 0;
+    ExpectedS += Seconds;
   }
   return std::max(*MostS, DefaultRuns * ExpectedS);
 }
 
-llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const {
+llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
+                                           std::optional<double> MostS) {
   std::vector<CloneRequest> Clones;
   std::vector<std::string> Names;
   const size_t Module = Job.Kernels[Piece.front().first.Kernel].Modules.front();
@@ -264,6 +266,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece, double
       ptxasOptionsFor(Piece.front().first.Setting.assembler(), M.Image.PtxasOptions);
   for (const std::string &Name : Names)
     Options.insert(Options.end(), {"--entry", Name});
+  auto LimitS = [&] { return limitS(Piece, MostS); };
   TimeLimitedRunner Limited(Context.Runner, LimitS);
   auto AssembleText = [&](llvm::Expected<std::string> Text) -> llvm::Expected<Assembled> {
     if (!Text)
@@ -271,7 +274,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece, double
     return assemble(Context.T, Limited, *Text, Options, M.Image.PtxName);
   };
   auto Begin = std::chrono::steady_clock::now();
-  auto IsOverLimit = [&] { return LimitS > 0 && secondsSince(Begin) >= LimitS; };
+  auto IsOverLimit = [&] { return LimitS() > 0 && secondsSince(Begin) >= LimitS(); };
   llvm::Expected<Assembled> Made = AssembleText(M.Ptx.clonesAlone(Clones, Names));
   if (!Made && !IsOverLimit()) { // Code or variables may name an entry that was left out.
     llvm::consumeError(Made.takeError());
@@ -281,7 +284,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece, double
   if (!Made && IsOverLimit()) {
     llvm::consumeError(Made.takeError());
     return unsupported("slow-assembly",
-                       llvm::formatv("ptxas took longer than {0:f1} s", LimitS).str());
+                       llvm::formatv("ptxas took longer than {0:f1} s", LimitS()).str());
   }
   if (!Made)
     return Made.takeError();
@@ -304,7 +307,8 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece, double
     auto R = Reported.find(Names[I]);
     Result.Resources = R == Reported.end() ? C->second->Resources : *R->second;
     Result.CodeDigest = C->second->CodeDigest;
-    Result.AssemblyS = AssemblyS;
+    if (Piece[I].first.Setting.isDefault())
+      DefaultS.at(Piece[I].first.Kernel) = AssemblyS;
     Result.Counts = countsOf(Piece[I].first, Made->CubinBytes, Names[I], OfPtx);
   }
   return llvm::Error::success();
@@ -314,8 +318,8 @@ std::string carve::firstLine(llvm::Error Failed) {
   return llvm::StringRef(llvm::toString(std::move(Failed))).ltrim().split('\n').first.rtrim().str();
 }
 
-void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const {
-  llvm::Error Failed = assemblePiece(Piece, LimitS);
+void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) {
+  llvm::Error Failed = assemblePiece(Piece, MostS);
   if (!Failed)
     return;
   std::string Why = firstLine(std::move(Failed));
@@ -324,7 +328,7 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece, double LimitS)
     return;
   }
   for (const Pending &P : Piece)
-    compilePiece(P, LimitS);
+    compilePiece(P, MostS);
 }
 
 /// The result for \p R, whose codes were compiled as \p Ready. An element of \p Ready is absent if
@@ -380,11 +384,10 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
     std::mutex Telling;
     size_t Made = 0;
     Context.Progress.step("compiling variants", Made, All);
-    std::vector<double> LimitsS; // Before ptxas runs and changes what they are computed from.
-    for (const std::vector<Pending> &Piece : Pieces)
-      LimitsS.push_back(limitS(Piece, MostS));
+    for (const Pending &P : New)
+      DefaultS.try_emplace(P.first.Kernel, 0);
     runInParallel(Pieces.size(), [&](size_t I) {
-      compilePiece(Pieces[I], LimitsS[I]);
+      compilePiece(Pieces[I], MostS);
       std::lock_guard<std::mutex> Guard(Telling);
       Context.Progress.step("compiling variants", Made += Pieces[I].size(), All);
     });

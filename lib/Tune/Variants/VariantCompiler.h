@@ -7,6 +7,7 @@
 #include "Metrics/Counts/Counts.h"
 #include "Tune/Variants/FlavourModules.h"
 
+#include <atomic>
 #include <map>
 
 namespace carve {
@@ -26,7 +27,6 @@ struct CompiledSetting {
   std::optional<KernelCounts> Counts; ///< Absent if the code could not be counted.
   std::string Failure;                ///< Why it could not be compiled; empty if it was.
   bool Pending = false; ///< It is not compiled yet: cicc has not made its PTX. Nothing else is set.
-  double AssemblyS = 0; ///< Seconds that ptxas took for it, with what it compiled in the same run.
   /// The codes of a setting that depends on the launch (JobVariant::Codes). Resources and Counts
   /// are those of the first.
   std::vector<GuardedCode> Codes = {};
@@ -59,8 +59,8 @@ public:
   /// them was compiled. A setting that fails does not affect the others. Until \p End, PTX of other
   /// front ends is awaited; what then has none is pending. A run of ptxas may take \p MostS
   /// seconds, or as long as some runs for the kernel's default if that is more: a kernel whose
-  /// loops are unrolled far may take a minute. What takes longer has failed. A kernel's first
-  /// settings, its default among them, have no limit.
+  /// loops are unrolled far may take a minute. What takes longer has failed. The default itself has
+  /// no limit.
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests,
                                        FlavourModules::Until End, std::optional<double> MostS);
 
@@ -97,11 +97,11 @@ private:
   CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<std::optional<Code>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   double limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const;
-  void compilePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const;
+  void compilePiece(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS);
   std::optional<KernelCounts> countsOf(const Code &C, llvm::StringRef CubinBytes,
                                        llvm::StringRef Name,
                                        std::map<Code, CountedKernel> &OfPtx) const;
-  llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece, double LimitS) const;
+  llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS);
 
   const TuningJob &Job;
   const JobSources &Sources;
@@ -109,6 +109,8 @@ private:
   const JobBuild &Built; ///< Tells the block sizes for spilling to shared memory.
   FlavourModules Flavours;
   std::map<Code, CompiledSetting> Done;
+  /// By kernel: the seconds that ptxas took for its default; 0 until that is known.
+  std::map<size_t, std::atomic<double>> DefaultS;
 };
 
 } // namespace carve

@@ -73,7 +73,7 @@ TEST(CommandRunner, timeout_passed_wholeGroupIsKilled) {
 
 TEST(CommandRunner, timeLimitedRun_takesLonger_isKilled) {
   ProcessRunner Runner;
-  TimeLimitedRunner Limited(Runner, 0.3);
+  TimeLimitedRunner Limited(Runner, [] { return 0.3; });
   Command C;
   C.CaptureStdout = C.CaptureStderr = true;
   C.Argv = {"sleep", "60"};
@@ -82,7 +82,25 @@ TEST(CommandRunner, timeLimitedRun_takesLonger_isKilled) {
   EXPECT_LT(Result.WallS, 30);
   C.Argv = {"echo", "x"};
   EXPECT_EQ(llvm::cantFail(Limited.run(C)).Stdout, "x\n");
-  EXPECT_TRUE(llvm::cantFail(TimeLimitedRunner(Runner, 0).run(C)).succeeded());
+  EXPECT_TRUE(llvm::cantFail(TimeLimitedRunner(Runner, [] { return 0; }).run(C)).succeeded());
+}
+
+TEST(CommandRunner, timeLimitedRun_limitBecomesKnownLater_isKilled) {
+  ProcessRunner Runner;
+  std::atomic<double> LimitS = 0;
+  TimeLimitedRunner Limited(Runner, [&] { return LimitS.load(); });
+  std::thread Later([&] {
+    ::usleep(300'000);
+    LimitS = 0.1;
+  });
+  Command C;
+  C.CaptureStdout = C.CaptureStderr = true;
+  C.Argv = {"sleep", "60"};
+  CommandResult Result = llvm::cantFail(Limited.run(C));
+  Later.join();
+  EXPECT_TRUE(Result.TimedOut);
+  EXPECT_GT(Result.WallS, 0.25);
+  EXPECT_LT(Result.WallS, 30);
 }
 
 TEST(CommandRunner, daemonHoldingThePipes_run_returns) {

@@ -71,7 +71,12 @@ TEST(ModeChoice, mode_onlyWholeRunsWouldTimeIt_isReplayInTheirTime) {
   C.Limits.ReplayS = 1;
   EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
   C.Limits.LongReplayS = 10;
+  C.Kernel.Share = 0.9;
+  C.Limits.WholeRunS = 1.2;
   EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  C.Kernel.Share = 0.3;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed) << "whole runs also time the other kernels";
+  C.Kernel.Share = 0.9;
   EXPECT_LE(C.choose().ReplayS, 10);
   EXPECT_GT(C.choose().ReplayS, double(C.Variants) * 0.3);
   C.Limits.Request = ModeRequest::Rotate;

@@ -280,6 +280,52 @@ TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
   EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
 }
 
+/// Those whose two pairs agree with the prediction win without those whose pairs do not.
+TEST(Confirmation, timeForTwoPairs_notAllAreSure_theOthersWin) {
+  SimulatedWorld W = fiveKernels(0.9);
+  W.Subjects[4].Ratios[2] = 1.0;
+  SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.9, 0.9, 0.9, 0.9}));
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 2, 2, 2, 0}));
+  EXPECT_EQ(O.Subjects[4].Reason, BudgetReason);
+  EXPECT_EQ(O.Runs, 4u);
+}
+
+TEST(Confirmation, timeForTwoPairs_falseNomineeBesideWinners_isRarelyAccepted) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
+  constexpr unsigned Worlds = 2000;
+  std::mt19937_64 Random(11);
+  for (const RecordedScatter &Scatter : recordedScatter()) {
+    unsigned Accepted = 0;
+    for (unsigned I = 0; I < Worlds; ++I) {
+      SimulatedWorld W = fiveKernels(0.9);
+      W.Subjects[4].Ratios[2] = 1.0;
+      W.Scatter = [&] { return Scatter.draw(Random); };
+      SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.9, 0.9, 0.9, 0.97}));
+      Accepted += W.chosen(O)[4] == 2;
+    }
+    EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
+  }
+}
+
+/// What causes a fault is looked for within the budget only.
+TEST(Confirmation, faultAtTheEndOfTheBudget_isNotLookedFor) {
+  SimulatedWorld W;
+  W.add({0.8});
+  W.add({0.8});
+  W.Faults[{1, 2}] = "its output differs";
+  for (double Seconds : {2.0, 60.0}) {
+    W.Log.clear();
+    SelectionOutcome O = W.select(timeForRuns(Seconds, W), {{"a", 3, 2}, {"b", 3, 2}});
+    EXPECT_EQ(W.chosen(O), Seconds > 2 ? (Chosen{2, 0}) : (Chosen{0, 0}));
+    if (Seconds > 2)
+      continue;
+    EXPECT_EQ(O.Runs, 2u);
+    EXPECT_EQ(O.Subjects[0].Reason, "the budget left no time to find which variant caused a fault: "
+                                    "its output differs");
+  }
+}
+
 /// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.
 TEST(Confirmation, timeForTwoPairs_falseNominee_isRarelyAccepted) {
   if (CARVE_TEST_SANITIZED)
