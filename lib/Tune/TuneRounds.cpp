@@ -12,6 +12,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 using namespace carve;
@@ -24,13 +25,16 @@ public:
   RoundsStage(TuneState &State, const TuningJob &Job, const JobBuild &Built, VariantRounds &Rounds,
               const ProbeRecord &Trace)
       : State(State), Job(Job), Built(Built), Rounds(Rounds), Trace(Trace), All(untimed(Job)),
-        Barred(Job.Kernels.size()), Composed(Job.Kernels.size()) {}
+        Barred(Job.Kernels.size()), Composed(Job.Kernels.size()), RunsOf(Job.Kernels.size()) {}
 
   llvm::Expected<std::optional<InRunTuning>> make();
 
 private:
   llvm::Error timeRound();
   VariantSets contenders() const;
+  std::vector<size_t> leftOver(size_t Kernel) const;
+  bool anyLeftOver() const;
+  void noteRuns(const VariantSets &Sets);
   bool leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices);
   void leaveUntimed(const VariantSets &Sets, const std::string &Why);
   void leave(size_t Kernel, const std::string &Why);
@@ -47,14 +51,51 @@ private:
   InRunTuning All;
   std::vector<std::string> Barred;   ///< By kernel: why no further run times it; empty if one may.
   std::vector<Composition> Composed; ///< By kernel: what the next round is to compose.
+  /// By kernel and variant: how many runs were to time it.
+  std::vector<std::map<size_t, unsigned>> RunsOf;
 };
 
-/// The variants in the next run: the new variants of each kernel, and its best so far.
+/// The variants of \p Kernel that a run was to time and left no time for. As they are compiled,
+/// they come once more, before new ones.
+std::vector<size_t> RoundsStage::leftOver(size_t Kernel) const {
+  const InRunOutcome &O = All.Outcomes[Kernel];
+  std::vector<size_t> Left;
+  if (!Barred[Kernel].empty() || (!O.NotReplayed.empty() && O.NotReplayed != BudgetReason))
+    return Left;
+  for (const auto &[V, Runs] : RunsOf[Kernel])
+    if (Runs == 1 && (V >= O.Ratios.size() || O.Ratios[V] == 0) && !O.isRejected(V))
+      Left.push_back(V);
+  return Left;
+}
+
+bool RoundsStage::anyLeftOver() const {
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    if (!leftOver(K).empty())
+      return true;
+  return false;
+}
+
+/// Takes note that a run is to time \p Sets, as far as they are in the modules. What could not be
+/// assembled does not come again.
+void RoundsStage::noteRuns(const VariantSets &Sets) {
+  for (size_t K = 0; K < Sets.size(); ++K)
+    for (size_t V : Sets[K])
+      RunsOf[K][V] += Built.Kernels[K].Variants[V].InModule ? 1 : 2;
+}
+
+/// The variants in the next run: the best so far of each kernel, what earlier runs have left over,
+/// and the new variants.
 VariantSets RoundsStage::contenders() const {
   VariantSets Sets = Rounds.added();
-  for (size_t K = 0; K < Sets.size(); ++K)
+  for (size_t K = 0; K < Sets.size(); ++K) {
+    std::vector<size_t> Left = leftOver(K);
+    if (!Left.empty())
+      logLine(llvm::formatv("{0}: {1} of its variants had no time in the last run and come again",
+                            Job.Kernels[K].Traced.Kernel, Left.size()));
+    Sets[K].insert(Sets[K].begin(), Left.begin(), Left.end());
     if (size_t Best = Sets[K].empty() ? 0 : bestSoFar(All, K))
       Sets[K].insert(Sets[K].begin(), Best);
+  }
   return Sets;
 }
 
@@ -121,9 +162,7 @@ void RoundsStage::learn(InRunTuning Timed) {
     const InRunOutcome &O = Timed.Outcomes[K];
     std::map<size_t, double> Ratios;
     for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
-      if (O.Ratios[V] > 0 && llvm::none_of(O.Rejected, [&](const InRunOutcome::Rejection &R) {
-            return R.Variant == V;
-          }))
+      if (O.Ratios[V] > 0 && !O.isRejected(V))
         Ratios[V] = O.Ratios[V];
     if (!Ratios.empty())
       Rounds.learn(K, Ratios);
@@ -198,6 +237,7 @@ llvm::Error RoundsStage::timeRound() {
   }
   Rounds.select(Sets);
   Rounds.assemble();
+  noteRuns(Sets);
   llvm::Expected<InRunTuning> Timed =
       timeInside(State, Job, Built, std::move(Choices), All.Run.Record.Verified);
   if (!Timed)
@@ -223,11 +263,14 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   auto Limits = [&] {
     RoundLimits Round = limitsOfRound(State, Job, Built, Trace);
     Round.Composed = Composed;
+    // In recorded runs time is no limit, and what they do not have takes no place.
+    for (size_t K = 0; K < Round.Timable.size() && !State.recorded(); ++K)
+      Round.Timable[K] -= std::min(Round.Timable[K], leftOver(K).size());
     return Round;
   };
   // If no other run is allowed, its variants need not be compiled.
-  for (bool First = true;
-       (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next(Limits());
+  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) &&
+                          (Rounds.next(Limits()) || anyLeftOver());
        First = false)
     if (llvm::Error E = timeRound())
       return E;

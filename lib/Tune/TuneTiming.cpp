@@ -71,7 +71,8 @@ std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
   std::optional<double> Left = State.secondsLeft();
   if (Left && *Left <= State.PlainWallS)
     return "the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() + " s is used up";
-  if (Timing == 0 && State.secondsForRound() == 0.0)
+  // What is in hand is not risked for a run that is repeated without variants at fault.
+  if ((Timing == 0 || State.Prospect.InHand >= LeastPromise) && State.secondsForRound() == 0.0)
     return "what is left of the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() +
            " s is needed to confirm";
   if (State.Runs + Timing >= Limits.MaxRuns)

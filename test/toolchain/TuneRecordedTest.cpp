@@ -686,6 +686,8 @@ EntryGuard SpillingEntry::tunedGuard(const std::string &First, const std::string
   llvm::append_range(Command, Words{"--", "./app"});
   CommandResult R = carve(Command);
   EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  // What is not recorded counts as what a run had no time for.
+  EXPECT_TRUE(logSays("of its variants had no time in the last run and come again")) << log();
   Profile Kept = decisions();
   const Decision *D = decisionOf(Kept, BulkyName);
   if (!D || D->Entries.size() != 1) {

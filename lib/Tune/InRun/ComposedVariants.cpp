@@ -65,7 +65,6 @@ public:
   Composition compose();
 
 private:
-  bool isRejected(size_t Variant) const;
   std::optional<RatioInterval> ratioOf(size_t Variant, size_t Shape) const;
   LaunchClass &classOf(const Dimensions &Block, std::optional<Dimensions> Grid);
   void findClasses();
@@ -91,11 +90,6 @@ private:
 };
 
 } // namespace
-
-bool Composer::isRejected(size_t Variant) const {
-  return llvm::any_of(Outcome.Rejected,
-                      [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
-}
 
 /// The time of \p Variant over the default's at shape number \p Shape, if it was timed there.
 std::optional<RatioInterval> Composer::ratioOf(size_t Variant, size_t Shape) const {
@@ -144,7 +138,7 @@ void Composer::findBest() {
       Timed |= Ratio.has_value();
       Ns += Outcome.Shapes[S].TotalNs * Ratio.value_or(RatioInterval()).Median;
     }
-    if (!Timed || isRejected(V) || Ns >= BestNs)
+    if (!Timed || Outcome.isRejected(V) || Ns >= BestNs)
       continue;
     BestNs = Ns;
     Best = V;
@@ -187,8 +181,8 @@ void Composer::findParts() {
   Parts.resize(Variants.size());
   for (size_t V = 0; V < Variants.size(); ++V) {
     Parts[V].resize(Kernel.Shapes.size());
-    bool MayBePart =
-        V >= FirstPlace && !Variants[V].OnlyTimed && !isComposed(Variants[V]) && !isRejected(V);
+    bool MayBePart = V >= FirstPlace && !Variants[V].OnlyTimed && !isComposed(Variants[V]) &&
+                     !Outcome.isRejected(V);
     for (size_t S = 0; S < Kernel.Shapes.size(); ++S) {
       Parts[V][S].Ns = expectedNs(V, S);
       if (MayBePart && Parts[V][S].Ns < HUGE_VAL)

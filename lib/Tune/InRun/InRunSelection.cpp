@@ -60,12 +60,8 @@ private:
     Outcome.Reason = std::move(Why);
   }
   void stays(double Best, std::string Why);
-  bool rejected(size_t Variant) const {
-    return std::any_of(Outcome.Rejected.begin(), Outcome.Rejected.end(),
-                       [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
-  }
   void reject(size_t Variant, std::string Why) {
-    if (Variant < Subject.Variants.size() && !rejected(Variant))
+    if (Variant < Subject.Variants.size() && !Outcome.isRejected(Variant))
       Outcome.Rejected.push_back({Variant, std::move(Why)});
   }
   OutputProof proofOf(size_t Variant) const;
@@ -227,8 +223,8 @@ bool SubjectJudge::measureControl() {
 std::vector<size_t> SubjectJudge::candidates() const {
   std::vector<size_t> List;
   for (size_t V = FirstPlace; V < Subject.Variants.size(); ++V)
-    if (!rejected(V) && Outcome.Ratios[V] > 0 && Outcome.Ratios[V] < Limits.ScreeningRatio &&
-        !heldOut(V).empty())
+    if (!Outcome.isRejected(V) && Outcome.Ratios[V] > 0 &&
+        Outcome.Ratios[V] < Limits.ScreeningRatio && !heldOut(V).empty())
       List.push_back(V);
   std::stable_sort(List.begin(), List.end(), [&](size_t A, size_t B) {
     return rankOf(A, Outcome.Ratios[A]) < rankOf(B, Outcome.Ratios[B]);
@@ -423,7 +419,7 @@ InRunOutcome SubjectJudge::judge() {
     if (Outcome.Ratios[V] > 0 && Subject.NeedProof.count(V) &&
         proofOf(V) == OutputProof::ProgramOutput)
       reject(V, NotCompared);
-    if (V >= FirstPlace && Outcome.Ratios[V] > 0 && !rejected(V))
+    if (V >= FirstPlace && Outcome.Ratios[V] > 0 && !Outcome.isRejected(V))
       Least = std::min(Least, Outcome.Ratios[V]);
   }
   std::vector<size_t> Candidates = candidates();

@@ -130,6 +130,9 @@ struct InRunOutcome {
     std::string Why;
   };
   std::vector<Rejection> Rejected; ///< Rejected for what they wrote or did, however fast they are.
+  bool isRejected(size_t Variant) const {
+    return llvm::any_of(Rejected, [&](const Rejection &R) { return R.Variant == Variant; });
+  }
   /// The median ratio of every variant over the choosing rounds; 0 if it was not timed.
   std::vector<double> Ratios;
   /// The 95 % interval of each ratio, or the smallest and largest of fewer than 6 rounds. It has as

@@ -104,16 +104,11 @@ InRunTuning carve::untimed(const TuningJob &Job) {
   return All;
 }
 
-static bool isRejected(const InRunOutcome &O, size_t Variant) {
-  return llvm::any_of(O.Rejected,
-                      [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
-}
-
 /// The least ratio of \p O 's variants that are not rejected; 1 if none is below 1.
 static double leastRatio(const InRunOutcome &O) {
   double Least = 1;
   for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
-    if (O.Ratios[V] > 0 && !isRejected(O, V))
+    if (O.Ratios[V] > 0 && !O.isRejected(V))
       Least = std::min(Least, O.Ratios[V]);
   return Least;
 }
@@ -123,7 +118,7 @@ static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
   if (New.Verdict == InRunVerdict::Nominated)
     return false;
   if (Old.Verdict == InRunVerdict::Nominated)
-    return !isRejected(New, Old.Nominee);
+    return !New.isRejected(Old.Nominee);
   if (Old.Verdict == InRunVerdict::Undecided)
     return New.Verdict == InRunVerdict::Stays;
   return New.Verdict == InRunVerdict::Stays && leastRatio(Old) < leastRatio(New);
@@ -142,7 +137,7 @@ static void mergeTimes(const InRunShapeTimes &Old, InRunShapeTimes &Into) {
 /// Adds to \p Into what \p Old knows of single variants.
 static void mergeVariants(const InRunOutcome &Old, InRunOutcome &Into) {
   for (const InRunOutcome::Rejection &R : Old.Rejected)
-    if (!isRejected(Into, R.Variant))
+    if (!Into.isRejected(R.Variant))
       Into.Rejected.push_back(R);
   Into.Ratios.resize(std::max(Into.Ratios.size(), Old.Ratios.size()), 0);
   Into.Intervals.resize(Into.Ratios.size());
@@ -196,7 +191,7 @@ size_t carve::bestSoFar(const InRunTuning &All, size_t Kernel) {
     return O.Nominee;
   double Least = leastRatio(O);
   for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
-    if (Least < 1 && O.Ratios[V] == Least && !isRejected(O, V))
+    if (Least < 1 && O.Ratios[V] == Least && !O.isRejected(V))
       return V;
   return 0;
 }
@@ -209,7 +204,7 @@ std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
   std::vector<size_t> Left;
   if (O.Verdict == InRunVerdict::Undecided)
     for (size_t V = FirstPlace; V < Built.Kernels[Kernel].Variants.size(); ++V)
-      if (!isRejected(O, V))
+      if (!O.isRejected(V))
         Left.push_back(V);
   return Left;
 }
