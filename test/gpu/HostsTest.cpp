@@ -30,8 +30,8 @@ protected:
     return {"CARVE_STORE=" + P.path("store"), "CARVE_RUN=none", "CARVE_LOG=" + P.path(Log),
             "CARVE_NVCC=" + machine().T.Nvcc};
   }
-  /// Tunes with \p Workload, which must find a winner for the pressed kernel. It has no further entry:
-  /// the kernel itself is what checkRuns() looks for.
+  /// Tunes with \p Workload, which must find a winner for the pressed kernel. It has no further
+  /// entry: the kernel itself is what checkRuns() looks for.
   static TuningReport tune(Project &P, Words Workload) {
     Workload.insert(Workload.begin(), {"tune", "--entries=off", "--"});
     CommandResult Tuned = P.carve(Workload);
