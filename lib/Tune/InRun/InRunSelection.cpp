@@ -43,6 +43,7 @@ public:
 
 private:
   bool takeVerdicts();
+  bool noneIsSound() const;
   void measureCover();
   LeastRounds leastRounds(const InRunShape &S) const;
   bool covered(const InRunShape &S) const;
@@ -116,6 +117,18 @@ bool SubjectJudge::takeVerdicts() {
   for (size_t Variant : Subject.OnlyTimed)
     reject(Variant, "it computes something else and is only timed");
   return true;
+}
+
+/// Whether outputs were compared and no variant's was the default's.
+bool SubjectJudge::noneIsSound() const {
+  bool Any = false;
+  for (const VerifiedVariant &V : Record.Verified)
+    if (V.Place.Kernel == Subject.Kernel && !isReference(V.Variant)) {
+      if (isSound(V.Result))
+        return false;
+      Any = true;
+    }
+  return Any;
 }
 
 /// The rounds without which nothing is known of the shape \p S. Replays of long launches make
@@ -397,8 +410,11 @@ InRunOutcome SubjectJudge::judge() {
   measureCover();
   if (!takeVerdicts())
     return std::move(Outcome);
+  const char *const NoneIsSound = "no variant produced the default's output";
   if (Outcome.Covered < Limits.LeastCovered) {
-    if (!Outcome.NotReplayed.empty())
+    if (Outcome.Timing == InRunTiming::None && Outcome.NotReplayed.empty() && noneIsSound())
+      stays(1, NoneIsSound);
+    else if (!Outcome.NotReplayed.empty())
       undecided("not replayed: " + Outcome.NotReplayed);
     else
       undecided(Shapes.empty() || Outcome.Timing == InRunTiming::None
@@ -431,7 +447,7 @@ InRunOutcome SubjectJudge::judge() {
     stays(Least,
           numbersText("no variant was faster: the best took %.3f of the default's time", Least));
   else
-    stays(1, "no variant produced the default's output");
+    stays(1, NoneIsSound);
   return std::move(Outcome);
 }
 

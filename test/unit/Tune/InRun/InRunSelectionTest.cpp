@@ -246,6 +246,21 @@ TEST(InRunSelection, variant_wrongOutput_isRejected) {
   }
 }
 
+/// Then there is nothing to time.
+TEST(InRunSelection, allVariants_wrongOutput_stays) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5, 0.6})});
+  Run.Record.Timed.clear();
+  for (VerifiedVariant &V : Run.Record.Verified)
+    if (!isReference(V.Variant))
+      V.Result = Verdict::Differs;
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Verdict, InRunVerdict::Stays);
+  EXPECT_EQ(O.Reason, "no variant produced the default's output");
+  Run.Record.Verified.back().Result = Verdict::Equal;
+  EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided) << "it was not timed";
+}
+
 /// One of two launches that differs is enough.
 TEST(InRunSelection, variant_wrongInOneLaunch_isRejected) {
   SimulatedRun Run;
