@@ -2,6 +2,7 @@
 
 #include "Protocol/GraphRotation.h"
 #include "Tune/InRun/RoundBudget.h"
+#include "Tune/InRun/ShapeChoices.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -10,7 +11,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 
 using namespace carve;
 
@@ -31,41 +31,11 @@ static constexpr uint64_t ManyCycles = 16;
 
 static constexpr char Overlaps[] = "overlaps with its neighbours by programmatic launches";
 
-static std::string printDuration(double Ns) {
-  if (Ns < 1e3)
-    return llvm::formatv("{0:f0} ns", Ns);
-  if (Ns < 1e6)
-    return llvm::formatv(Ns < 10e3 ? "{0:f1} us" : "{0:f0} us", Ns / 1e3);
-  if (Ns < 1e9)
-    return llvm::formatv(Ns < 10e6 ? "{0:f1} ms" : "{0:f0} ms", Ns / 1e6);
-  return llvm::formatv("{0:f1} s", Ns / 1e9);
-}
-
 namespace {
 
 /// Why a kernel is not replayed, and why rotating helps. The report prints both.
 struct Obstacle {
   std::string What, Remedy;
-};
-
-/// The shapes in which a kernel may be timed. There may be thousands to choose them from, and a
-/// kernel is asked about many times.
-struct ShapeChoices {
-  std::vector<TimedShape> Launched; ///< All.
-  /// Those with most time. Only they are rotated: each has to be launched often itself.
-  std::vector<TimedShape> OneByOne;
-  std::map<size_t, std::vector<TimedShape>> Representatives; ///< By RepresentativeCounts.
-  double TracedNs; ///< GPU time of all launches, also of those whose shapes are not known.
-
-  explicit ShapeChoices(const TracedKernel &Kernel)
-      : Launched(dividedShapes(Kernel)), OneByOne(timedShapes(Kernel)), TracedNs(tracedNs(Kernel)) {
-    for (size_t Count : RepresentativeCounts)
-      Representatives[Count] = representativeShapes(Kernel, Count);
-  }
-  /// The share of the kernel's time that \p Of have, with what they stand for.
-  double covered(llvm::ArrayRef<TimedShape> Of) const {
-    return groupNs(Of) / std::max(1.0, TracedNs);
-  }
 };
 
 /// Decides for one kernel.
@@ -94,15 +64,11 @@ private:
   bool hasCycles(const TimedShape &Shape, uint64_t Cycles) const {
     return Shape.Launches >= Cycles * Q.Variants;
   }
-  std::string coverage(llvm::ArrayRef<TimedShape> Of) const;
   bool mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const;
   bool isShort() const;
   double verifyS() const;
   double replayS(llvm::ArrayRef<TimedShape> Of) const;
   std::string launches() const;
-  std::string representatives(llvm::ArrayRef<TimedShape> Of) const;
-  static size_t undivided(llvm::ArrayRef<TimedShape> Of);
-  static std::string classes(llvm::ArrayRef<TimedShape> Of);
 
   ModeChoice fixed(std::string Reason) const;
   ModeChoice rotate(std::string Reason) const;
@@ -158,7 +124,9 @@ std::optional<std::string> Chooser::whyFixed() const {
   if (Limits.Request != ModeRequest::Auto || All.covered(Shapes) >= LeastCoverage)
     return std::nullopt;
   const std::vector<TimedShape> &Most = All.Representatives.at(MostTimedShapes);
-  return All.covered(Most) < LeastCoverage ? std::optional(coverage(Most)) : std::nullopt;
+  return All.covered(Most) < LeastCoverage
+             ? std::optional(All.coverage(Most, Q.Traced.Shapes.size()))
+             : std::nullopt;
 }
 
 std::optional<Obstacle> Chooser::kernelObstacle() const {
@@ -206,14 +174,6 @@ std::optional<Obstacle> Chooser::whyNotReplay() const {
   return programObstacle();
 }
 
-/// Why \p Of are too few to time the kernel by.
-std::string Chooser::coverage(llvm::ArrayRef<TimedShape> Of) const {
-  const char *Format = llvm::any_of(Of, [](const TimedShape &S) { return S.isRepresentative(); })
-                           ? "{0} launch shapes, of which {1} stand for {2:f0} % of its time"
-                           : "{0} launch shapes, of which the first {1} have {2:f0} % of its time";
-  return llvm::formatv(Format, Q.Traced.Shapes.size(), undivided(Of), 100 * All.covered(Of));
-}
-
 bool Chooser::mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) const {
   double Ns = 0;
   for (const TimedShape &S : Of)
@@ -247,41 +207,7 @@ double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
 std::string Chooser::launches() const {
   double Mean = All.TracedNs / double(std::max<uint64_t>(1, Q.Traced.Launches));
   return std::to_string(Q.Traced.Launches) +
-         (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + printDuration(Mean);
-}
-
-/// How many shapes \p Of are if the classes of one count as one, as they do for the user.
-size_t Chooser::undivided(llvm::ArrayRef<TimedShape> Of) {
-  std::set<LaunchShape> Shapes;
-  for (const TimedShape &S : Of)
-    Shapes.insert(S.Shape.undivided());
-  return Shapes.size();
-}
-
-/// Says how many classes of launches are timed, such as `; 2 classes by arguments`. Empty if no
-/// shape is divided.
-std::string Chooser::classes(llvm::ArrayRef<TimedShape> Of) {
-  auto Count = llvm::count_if(Of, [](const TimedShape &S) { return S.Shape.Class > 0; });
-  return Count == 0   ? std::string()
-         : Count == 1 ? "; one class by arguments"
-                      : "; " + std::to_string(Count) + " classes by arguments";
-}
-
-/// Says for how much \p Of stand, such as `; 8 of 511 launch shapes, which stand for all`. Empty if
-/// each is timed for itself.
-std::string Chooser::representatives(llvm::ArrayRef<TimedShape> Of) const {
-  size_t Known = 0;
-  for (const TimedShape &S : Of)
-    Known += 1 + S.StandsFor.size();
-  if (Known == Of.size())
-    return "";
-  // Sums of the same numbers in another order differ by less.
-  constexpr double Rounding = 1e-6;
-  double Covered = All.covered(Of);
-  bool ForAll = Known == All.Launched.size() && Covered >= 1 - Rounding;
-  std::string What = llvm::formatv("{0:f0} % of its time", 100 * Covered);
-  return llvm::formatv("; {0} of {1} launch shapes, which stand for {2}", undivided(Of),
-                       undivided(All.Launched), ForAll ? "all" : What);
+         (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + durationText(Mean);
 }
 
 ModeChoice Chooser::fixed(std::string Reason) const {
@@ -298,7 +224,7 @@ ModeChoice Chooser::rotate(std::string Reason) const {
   for (const TimedShape &S : Shapes)
     if (hasCycles(S, LeastCycles))
       C.Shapes.push_back(S);
-  C.Reason += classes(C.Shapes);
+  C.Reason += classesText(C.Shapes);
   return C;
 }
 
@@ -308,7 +234,7 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
   if (overlaps())
     return fixed(Why.What + ", and " + Overlaps);
   if (All.covered(Shapes) < LeastCoverage)
-    return fixed(Why.What + ", and " + coverage(Shapes));
+    return fixed(Why.What + ", and " + All.coverage(Shapes, Q.Traced.Shapes.size()));
   if (mostHaveCycles(Shapes, LeastCycles))
     return rotate(Why.What + ": rotated, " + Why.Remedy);
   return fixed(Why.What + ", and too few launches to rotate (" + std::to_string(Q.Traced.Launches) +
@@ -321,8 +247,8 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
 /// times a variant of every kernel, so only the kernel's share of it counts.
 ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const {
   ModeChoice Other =
-      rotateOrFixed({"a replay would take " + printDuration(ReplayS * 1e9),
-                     llvm::formatv("as {0} are left", printDuration(Limits.ReplayS * 1e9))});
+      rotateOrFixed({"a replay would take " + durationText(ReplayS * 1e9),
+                     llvm::formatv("as {0} are left", durationText(Limits.ReplayS * 1e9))});
   if (Other.Mode == TimingMode::Rotate && verifyS() <= Limits.ReplayS) {
     ModeChoice Compared = replay(TimingMode::VerifyRotate, Shapes, verifyS());
     Compared.Reason = std::move(Other.Reason);
@@ -344,7 +270,7 @@ ModeChoice Chooser::replay(TimingMode Mode, llvm::ArrayRef<TimedShape> Of, doubl
     C.Reason += "; waits in a loop";
   if (overlaps())
     C.Reason += std::string("; ") + Overlaps;
-  C.Reason += representatives(Of) + classes(Of);
+  C.Reason += All.representatives(Of) + classesText(Of);
   C.MayRotate =
       Limits.Request != ModeRequest::Replay && !overlaps() && mostHaveCycles(Of, LeastCycles);
   C.Shapes = Of.vec();

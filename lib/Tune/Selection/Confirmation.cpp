@@ -3,7 +3,7 @@
 
 #include "Tune/Selection/Confirmation.h"
 
-#include "Tune/Selection/PairedTimes.h"
+#include "Tune/Selection/ConfirmedPairs.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -44,13 +44,15 @@ private:
   void giveUpAll(std::vector<size_t> &Standing, llvm::ArrayRef<size_t> Open, ConfirmationEnd Limit);
   bool isSureInHaste(size_t S);
   bool winsInHaste(std::vector<size_t> &Standing);
-  bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High) const;
+  bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
+                        double Tolerance) const;
   bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                       double Level) const;
   double predictedSum(llvm::ArrayRef<size_t> Standing) const;
-  PairedTimes timesOf(size_t S) const;
-  PairedTimes programTimes(llvm::ArrayRef<size_t> Standing) const;
-  double controlDistance(size_t S) const;
+  PairedTimes timesOf(size_t S) const { return Pairs.timesOf(S, Subjects[S].EarlierNs); }
+  PairedTimes programTimes(llvm::ArrayRef<size_t> Standing) const {
+    return Pairs.programTimes(Standing, Limits.EarlierProgramNs);
+  }
   double highBound(size_t S) const {
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
   }
@@ -62,18 +64,8 @@ private:
   const SelectionLimits &Limits;
   SelectionOutcome &Outcome;
 
-  /// The times of one pair in the current confirmation.
-  struct PairTimes {
-    std::vector<double> Tuned, Default; ///< GPU time of each subject.
-    bool WithControl = false;
-    double ProgramTuned = 0, ProgramDefault = 0, WallTuned = 0, WallDefault = 0;
-
-    /// Whether subject \p S was launched in both runs.
-    bool has(size_t S) const { return Tuned[S] > 0 && Default[S] > 0; }
-  };
-  std::vector<PairTimes> Pairs;
-  std::vector<size_t> Tried; ///< The subjects that ran their candidates in the first of the pairs.
-  double LastLevel = 0;      ///< The level of the last look.
+  ConfirmedPairs Pairs; ///< Of the current confirmation.
+  double LastLevel = 0; ///< The level of the last look.
 };
 
 /// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
@@ -84,7 +76,7 @@ llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, 
   Assignment Tuned(Subjects.size(), 0), Default;
   for (size_t S : Standing)
     Tuned[S] = Outcome.Subjects[S].Candidate;
-  PairTimes Times;
+  ConfirmedPair Times;
   Times.WithControl = Pair % 2;
   if (Times.WithControl) {
     Default.assign(Subjects.size(), 0);
@@ -103,49 +95,9 @@ llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, 
     (RunTuned ? Times.ProgramTuned : Times.ProgramDefault) = (*Sample)->ProgramNs;
     (RunTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
   }
-  Pairs.push_back(std::move(Times));
+  Pairs.add(std::move(Times));
   ++Outcome.PairsMade;
   return true;
-}
-
-PairedTimes Confirmation::timesOf(size_t S) const {
-  PairedTimes Times;
-  Times.Earlier = Subjects[S].EarlierNs;
-  for (const PairTimes &P : Pairs) {
-    if (!P.has(S))
-      continue;
-    Times.Tuned.push_back(P.Tuned[S]);
-    Times.Default.push_back(P.Default[S]);
-  }
-  return Times;
-}
-
-/// The program's times with the candidates of \p Standing: where others ran theirs, too, they count
-/// with the times of their defaults.
-PairedTimes Confirmation::programTimes(llvm::ArrayRef<size_t> Standing) const {
-  PairedTimes Times;
-  Times.Earlier = Limits.EarlierProgramNs;
-  for (const PairTimes &P : Pairs) {
-    double Tuned = P.ProgramTuned;
-    for (size_t S : Tried)
-      if (!llvm::is_contained(Standing, S))
-        Tuned += P.Default[S] - P.Tuned[S];
-    Times.Tuned.push_back(Tuned);
-    Times.Default.push_back(P.ProgramDefault);
-  }
-  return Times;
-}
-
-/// |median time with the control copy / median time with the default - 1|. Subject \p S was
-/// launched in runs of both kinds, or the distance is 0.
-double Confirmation::controlDistance(size_t S) const {
-  std::vector<double> Control, Untouched;
-  for (const PairTimes &P : Pairs)
-    if (P.has(S))
-      (P.WithControl ? Control : Untouched).push_back(P.Default[S]);
-  if (Control.empty() || Untouched.empty())
-    return 0;
-  return std::abs(median(Control) / median(Untouched) - 1);
 }
 
 /// Judges subject \p S by the pairs so far, and gives it a reason if it loses.
@@ -158,7 +110,7 @@ PairedVerdict Confirmation::judge(size_t S, double Level) {
   }
   O.Ratio = pairedInterval(Times, Level);
   O.Pairs = Times.count();
-  O.ControlDistance = controlDistance(S);
+  O.ControlDistance = Pairs.controlDistance(S);
   PairedVerdict Verdict =
       judgePairs(Times, Level, {Limits.WinningRatio, highBound(S), 1 - Limits.LeastMargin},
                  Limits.MaxConfirmationPairs);
@@ -189,28 +141,24 @@ void Confirmation::giveUp(size_t S, ConfirmationEnd Limit) {
 }
 
 /// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured one
-/// if there is no prediction: the median over the pairs.
+/// if there is no prediction.
 double Confirmation::predictedSum(llvm::ArrayRef<size_t> Standing) const {
   std::vector<double> Ratios;
-  for (const PairTimes &P : Pairs) {
-    double Ns = P.ProgramDefault;
-    for (size_t S : Standing) {
-      double Predicted = Subjects[S].Predicted;
-      Ns -= P.Default[S] * (1 - (Predicted > 0 ? Predicted : Outcome.Subjects[S].Ratio.Median));
-    }
-    Ratios.push_back(Ns / P.ProgramDefault);
+  for (size_t S : Standing) {
+    double Predicted = Subjects[S].Predicted;
+    Ratios.push_back(Predicted > 0 ? Predicted : Outcome.Subjects[S].Ratio.Median);
   }
-  return median(Ratios);
+  return Pairs.programRatio(Standing, Ratios);
 }
 
 /// Whether the program's ratio is below \p High, and is what timing runs predict for the subjects
-/// \p Standing together.
-bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level,
-                                    double High) const {
+/// \p Standing together: its logarithm is off that by at most the part \p Tolerance of it.
+bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
+                                    double Tolerance) const {
   RatioInterval Measured = pairedInterval(programTimes(Standing), Level);
   double Predicted = std::log(predictedSum(Standing));
-  return Measured.High < High && std::abs(std::log(Measured.Median) - Predicted) <=
-                                     Limits.SumTolerance * std::abs(Predicted);
+  return Measured.High < High &&
+         std::abs(std::log(Measured.Median) - Predicted) <= Tolerance * std::abs(Predicted);
 }
 
 /// Whether the program's times confirm the subjects \p Standing together, so that those which are
@@ -227,7 +175,7 @@ bool Confirmation::isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRe
     if (Subjects[S].Predicted <= 0 || Outcome.Subjects[S].Ratio.Median > Limits.WinningRatio ||
         !supports(timesOf(S), Subjects[S].Predicted))
       return false;
-  return sumIsAsPredicted(Standing, Level, 1);
+  return sumIsAsPredicted(Standing, Level, 1, Limits.SumTolerance);
 }
 
 /// Whether the pairs of the hurried look support what was predicted of subject \p S.
@@ -239,7 +187,7 @@ bool Confirmation::isSureInHaste(size_t S) {
   SubjectOutcome &O = Outcome.Subjects[S];
   O.Ratio = pairedInterval(Times, HurriedLook.Level);
   O.Pairs = Times.count();
-  O.ControlDistance = controlDistance(S);
+  O.ControlDistance = Pairs.controlDistance(S);
   return O.Ratio.Median <= Limits.WinningRatio;
 }
 
@@ -251,7 +199,9 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   std::vector<size_t> Sure, Open;
   for (size_t S : Standing)
     (isSureInHaste(S) ? Sure : Open).push_back(S);
-  if (Sure.empty() || !sumIsAsPredicted(Sure, HurriedLook.Level, 1 - Limits.LeastMargin))
+  // The own times of each are nearer to its prediction than to 1. So their sum need not be nearer.
+  constexpr double Tolerance = 0.5;
+  if (Sure.empty() || !sumIsAsPredicted(Sure, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance))
     return false;
   if (!Open.empty())
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
@@ -383,8 +333,7 @@ bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
 llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   if (!mayBegin(Standing))
     return false;
-  Pairs.clear();
-  Tried = Standing;
+  Pairs.begin(Standing);
   size_t Before = Standing.size();
   bool Won = false;
   Runs.expect(2 * HurriedLook.Pairs);
@@ -415,13 +364,8 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
 /// Computes the ratios of the program with the candidates of \p Standing from all pairs. The wall
 /// time is that of all that were tried.
 void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
-  PairedTimes Wall;
-  for (const PairTimes &P : Pairs) {
-    Wall.Tuned.push_back(P.WallTuned);
-    Wall.Default.push_back(P.WallDefault);
-  }
   Outcome.Program = pairedInterval(programTimes(Standing), LastLevel);
-  Outcome.Wall = pairedInterval(Wall, WallLevel);
+  Outcome.Wall = pairedInterval(Pairs.wallTimes(), WallLevel);
   Outcome.Pairs = Pairs.size();
 }
 

@@ -40,8 +40,8 @@ struct ConfirmationLook {
   double Level = 0;   ///< The probability that it takes a variant without gain for a faster one.
 };
 
-/// A look that is only made if there is no time for more pairs, and only if every candidate has
-/// been nominated by a timing run and gains what that run predicts. Two runs that are fast and
+/// A look that is only made if there is no time for more pairs. It decides for candidates that a
+/// timing run has nominated and that gain what that run predicts. Two runs that are fast and
 /// three of the default that are slow by chance come up in at most 3.5 % of the programs that run
 /// at two speeds, and a timing run, which is immune to that, names a variant without gain for at
 /// most one kernel of twenty.

@@ -290,6 +290,18 @@ TEST(Confirmation, timeForTwoPairs_notAllAreSure_theOthersWin) {
   EXPECT_EQ(O.Runs, 4u);
 }
 
+/// The best of many variants is partly the luckiest, so predictions of many kernels are too high.
+TEST(Confirmation, timeForTwoPairs_gainsAreLessThanPredicted_winIfTheyAreSure) {
+  for (double Predicted : {0.87, 0.6}) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    for (int I = 0; I < 20; ++I)
+      W.add({0.91}, 2e5);
+    SelectionOutcome O = W.select(timeForRuns(4, W), predicted(std::vector<double>(20, Predicted)));
+    EXPECT_EQ(W.chosen(O), Chosen(20, Predicted > 0.8 ? 2 : 0)) << Predicted;
+  }
+}
+
 TEST(Confirmation, timeForTwoPairs_falseNomineeBesideWinners_isRarelyAccepted) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "a simulation, for the optimised build";

@@ -1,0 +1,43 @@
+/// \file
+/// The launch shapes in which a kernel may be timed, and how the report speaks of them.
+#pragma once
+
+#include "Tune/InRun/TimedShapes.h"
+#include "Tune/Job/TuningJob.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// The shapes in which a kernel may be timed. There may be thousands to choose them from, and a
+/// kernel is asked about many times.
+struct ShapeChoices {
+  std::vector<TimedShape> Launched; ///< All.
+  /// Those with most time. Only they are rotated: each has to be launched often itself.
+  std::vector<TimedShape> OneByOne;
+  std::map<size_t, std::vector<TimedShape>> Representatives; ///< By RepresentativeCounts.
+  double TracedNs; ///< GPU time of all launches, also of those whose shapes are not known.
+
+  explicit ShapeChoices(const TracedKernel &Kernel);
+
+  /// The share of the kernel's time that \p Of have, with what they stand for.
+  double covered(llvm::ArrayRef<TimedShape> Of) const;
+  /// Why \p Of are too few to time the kernel by, of which \p Traced shapes were launched.
+  std::string coverage(llvm::ArrayRef<TimedShape> Of, size_t Traced) const;
+  /// Says for how much \p Of stand, such as `; 8 of 511 launch shapes, which stand for all`. Empty
+  /// if each is timed for itself.
+  std::string representatives(llvm::ArrayRef<TimedShape> Of) const;
+};
+
+/// Says how many classes of launches are timed, such as `; 2 classes by arguments`. Empty if no
+/// shape is divided.
+std::string classesText(llvm::ArrayRef<TimedShape> Of);
+
+/// The time \p Ns as text, such as `4.0 us`.
+std::string durationText(double Ns);
+
+} // namespace carve

@@ -1,0 +1,70 @@
+#include "Tune/Selection/ConfirmedPairs.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace carve;
+
+void ConfirmedPairs::begin(llvm::ArrayRef<size_t> Candidates) {
+  Pairs.clear();
+  Tried = Candidates.vec();
+}
+
+PairedTimes ConfirmedPairs::timesOf(size_t S, std::vector<double> Earlier) const {
+  PairedTimes Times;
+  Times.Earlier = std::move(Earlier);
+  for (const ConfirmedPair &P : Pairs) {
+    if (!P.has(S))
+      continue;
+    Times.Tuned.push_back(P.Tuned[S]);
+    Times.Default.push_back(P.Default[S]);
+  }
+  return Times;
+}
+
+PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
+                                         std::vector<double> Earlier) const {
+  PairedTimes Times;
+  Times.Earlier = std::move(Earlier);
+  for (const ConfirmedPair &P : Pairs) {
+    double Tuned = P.ProgramTuned;
+    for (size_t S : Tried)
+      if (!llvm::is_contained(Standing, S))
+        Tuned += P.Default[S] - P.Tuned[S];
+    Times.Tuned.push_back(Tuned);
+    Times.Default.push_back(P.ProgramDefault);
+  }
+  return Times;
+}
+
+PairedTimes ConfirmedPairs::wallTimes() const {
+  PairedTimes Times;
+  for (const ConfirmedPair &P : Pairs) {
+    Times.Tuned.push_back(P.WallTuned);
+    Times.Default.push_back(P.WallDefault);
+  }
+  return Times;
+}
+
+double ConfirmedPairs::controlDistance(size_t S) const {
+  std::vector<double> Control, Untouched;
+  for (const ConfirmedPair &P : Pairs)
+    if (P.has(S))
+      (P.WithControl ? Control : Untouched).push_back(P.Default[S]);
+  if (Control.empty() || Untouched.empty())
+    return 0;
+  return std::abs(median(Control) / median(Untouched) - 1);
+}
+
+double ConfirmedPairs::programRatio(llvm::ArrayRef<size_t> Standing,
+                                    llvm::ArrayRef<double> Ratios) const {
+  std::vector<double> All;
+  for (const ConfirmedPair &P : Pairs) {
+    double Ns = P.ProgramDefault;
+    for (auto [S, Ratio] : llvm::zip_equal(Standing, Ratios))
+      Ns -= P.Default[S] * (1 - Ratio);
+    All.push_back(Ns / P.ProgramDefault);
+  }
+  return median(All);
+}

@@ -1,0 +1,55 @@
+/// \file
+/// The pairs of runs of one confirmation: what the candidates' times and the program's were in
+/// them.
+#pragma once
+
+#include "Tune/Selection/PairedTimes.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace carve {
+
+/// The times of one pair: a run with all candidates in place, and a run of the defaults. GPU times
+/// are in ns.
+struct ConfirmedPair {
+  std::vector<double> Tuned, Default; ///< GPU time of each subject.
+  bool WithControl = false;           ///< Whether the defaults were their control copies.
+  double ProgramTuned = 0, ProgramDefault = 0;
+  double WallTuned = 0, WallDefault = 0; ///< In seconds.
+
+  /// Whether subject \p S was launched in both runs.
+  bool has(size_t S) const { return Tuned[S] > 0 && Default[S] > 0; }
+};
+
+/// The pairs of one confirmation.
+class ConfirmedPairs {
+public:
+  /// Forgets all pairs. In those to come the subjects \p Tried run their candidates.
+  void begin(llvm::ArrayRef<size_t> Tried);
+  void add(ConfirmedPair Pair) { Pairs.push_back(std::move(Pair)); }
+  size_t size() const { return Pairs.size(); }
+  bool empty() const { return Pairs.empty(); }
+
+  /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
+  PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;
+  /// The program's times with the candidates of \p Standing: where others ran theirs, too, they
+  /// count with the times of their defaults.
+  PairedTimes programTimes(llvm::ArrayRef<size_t> Standing, std::vector<double> Earlier) const;
+  /// The wall times of all runs, with all that were tried.
+  PairedTimes wallTimes() const;
+  /// |median time with the control copy / median time with the default - 1| of subject \p S. It is
+  /// 0 if \p S was not launched in runs of both kinds.
+  double controlDistance(size_t S) const;
+  /// The program's ratio if each subject of \p Standing has the ratio at its place in \p Ratios:
+  /// the median over the pairs.
+  double programRatio(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<double> Ratios) const;
+
+private:
+  std::vector<ConfirmedPair> Pairs;
+  std::vector<size_t> Tried;
+};
+
+} // namespace carve
