@@ -207,7 +207,7 @@ double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
 std::string Chooser::launches() const {
   double Mean = All.TracedNs / double(std::max<uint64_t>(1, Q.Traced.Launches));
   return std::to_string(Q.Traced.Launches) +
-         (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + durationText(Mean);
+         (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + launchTimeText(Mean);
 }
 
 ModeChoice Chooser::fixed(std::string Reason) const {
@@ -247,8 +247,8 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
 /// times a variant of every kernel, so only the kernel's share of it counts.
 ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const {
   ModeChoice Other =
-      rotateOrFixed({"a replay would take " + durationText(ReplayS * 1e9),
-                     llvm::formatv("as {0} are left", durationText(Limits.ReplayS * 1e9))});
+      rotateOrFixed({"a replay would take " + launchTimeText(ReplayS * 1e9),
+                     llvm::formatv("as {0} are left", launchTimeText(Limits.ReplayS * 1e9))});
   if (Other.Mode == TimingMode::Rotate && verifyS() <= Limits.ReplayS) {
     ModeChoice Compared = replay(TimingMode::VerifyRotate, Shapes, verifyS());
     Compared.Reason = std::move(Other.Reason);

@@ -8,7 +8,7 @@
 
 using namespace carve;
 
-std::string carve::durationText(double Ns) {
+std::string carve::launchTimeText(double Ns) {
   if (Ns < 1e3)
     return llvm::formatv("{0:f0} ns", Ns);
   if (Ns < 1e6)

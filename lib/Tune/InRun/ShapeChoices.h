@@ -38,6 +38,6 @@ struct ShapeChoices {
 std::string classesText(llvm::ArrayRef<TimedShape> Of);
 
 /// The time \p Ns as text, such as `4.0 us`.
-std::string durationText(double Ns);
+std::string launchTimeText(double Ns);
 
 } // namespace carve
