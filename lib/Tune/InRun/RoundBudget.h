@@ -24,7 +24,7 @@ struct GainProspect {
   /// nothing of what was promised, the same promise is hardly a reason for the next one.
   GainProspect next(double InHand, double Promised) const;
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
-  /// at all. What is in hand is never risked for a promise.
+  /// at all. What is in hand is not risked for a promise if it is 1 % or more.
   bool favoursSearch() const;
 };
 
@@ -57,7 +57,7 @@ struct RoundBudget {
 
   /// Seconds that a round may take for the replays of kernels that only whole runs could time
   /// otherwise. Such runs have all the time that is left without the confirmation, and so have
-  /// these replays, without what compiling takes; at least forRound() for the \p First round.
+  /// these replays, without what compiling takes; at least RoundReplayShare of forRound().
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
 private:
