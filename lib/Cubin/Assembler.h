@@ -31,7 +31,7 @@ llvm::Expected<Assembled> assemble(const Toolchain &T, CommandRunner &Runner,
                                    llvm::StringRef PtxText, llvm::ArrayRef<std::string> Options,
                                    llvm::StringRef Name = "module.ptx");
 
-/// By kernel: why the image has not the kernel that was asked for.
+/// By kernel: why the image does not have the code that was asked for.
 using UnfitKernels = std::map<std::string, std::string>;
 
 /// Does the same, and puts the kernels of \p Others into the image as ptxas makes them with their

@@ -138,6 +138,12 @@ struct PlannedShape {
   uint64_t Launches = 0; ///< The number of launches in one process, as traced.
   /// The mean time of the default. It is a whole number because reading fractions would need libm.
   uint64_t MeanNs = 0;
+  /// A shape of which nothing but the mean time \p Ns is known.
+  static PlannedShape ofMean(double Ns) {
+    PlannedShape Shape;
+    Shape.MeanNs = uint64_t(Ns);
+    return Shape;
+  }
   /// Whether a replay times it warm, too. Filling all of L2 takes some 20 us, which is less than
   /// 1 % of a longer launch.
   bool hasWarmTimes() const { return MeanNs < 2'000'000; }

@@ -51,12 +51,13 @@ private:
   InRunTuning All;
   std::vector<std::string> Barred;   ///< By kernel: why no further run times it; empty if one may.
   std::vector<Composition> Composed; ///< By kernel: what the next round is to compose.
-  /// By kernel and variant: how many runs were to time it.
+  /// By kernel and variant: in how many runs it was. A variant that could not be assembled counts
+  /// as if it had been in two.
   std::vector<std::map<size_t, unsigned>> RunsOf;
 };
 
-/// The variants of \p Kernel that a run was to time and left no time for. As they are compiled,
-/// they come once more, before new ones.
+/// The variants of \p Kernel that were in one run and were not timed, because its time was used up.
+/// They are compiled already, so they are in the next run once more, before new ones.
 std::vector<size_t> RoundsStage::leftOver(size_t Kernel) const {
   const InRunOutcome &O = All.Outcomes[Kernel];
   std::vector<size_t> Left;
@@ -75,8 +76,8 @@ bool RoundsStage::anyLeftOver() const {
   return false;
 }
 
-/// Takes note that a run is to time \p Sets, as far as they are in the modules. What could not be
-/// assembled does not come again.
+/// Counts the run that is made with \p Sets. A variant that is not in a module now could not be
+/// assembled, and is not tried again.
 void RoundsStage::noteRuns(const VariantSets &Sets) {
   for (size_t K = 0; K < Sets.size(); ++K)
     for (size_t V : Sets[K])
@@ -147,7 +148,8 @@ ReplayCosts costsOf(const ReplayedLaunch &Launch) {
   ReplayCosts Costs;
   Costs.SaveNs = double(Launch.SaveNs);
   Costs.RestoreNs = std::max(Costs.RestoreNs, double(Launch.RestoreNs));
-  // The outputs are compared with those of the default, and all memory with what was saved.
+  // After each run, outputs are compared with those of the default, and all memory with what was
+  // saved. If outputs vary, the default runs five more times, and each variant up to three times.
   Costs.CompareNs = 2 * double(Launch.CompareNs) + Costs.RestoreNs;
   if (!Launch.Deterministic) {
     Costs.DefaultRuns = 9;
@@ -218,7 +220,7 @@ GainProspect RoundsStage::prospect() const {
 }
 
 /// Whether \p Kernel is timed after the rounds: its nominee is confirmed, or there is time for
-/// whole runs. Without it, its variants need not be assembled once more.
+/// whole runs. If it is not, its variants need not be assembled once more.
 bool RoundsStage::isTimedFurther(size_t Kernel) const {
   std::optional<double> Left = State.secondsLeft();
   return All.Outcomes[Kernel].Verdict == InRunVerdict::Nominated || !Left ||
@@ -263,7 +265,7 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   auto Limits = [&] {
     RoundLimits Round = limitsOfRound(State, Job, Built, Trace);
     Round.Composed = Composed;
-    // In recorded runs time is no limit, and what they do not have takes no place.
+    // Recorded runs take no time, and variants that are not recorded need not be timed.
     for (size_t K = 0; K < Round.Timable.size() && !State.recorded(); ++K)
       Round.Timable[K] -= std::min(Round.Timable[K], leftOver(K).size());
     return Round;

@@ -71,8 +71,8 @@ struct TuneState {
   /// Seconds that the replays of the next timing run may take (RoundBudget::forReplays()); nothing
   /// without a budget.
   std::optional<double> secondsForReplays() const;
-  /// Seconds that the next timing run may take for what only whole runs could time otherwise
-  /// (RoundBudget::forLongReplays()); nothing without a budget.
+  /// Seconds that the next timing run may take to replay kernels that could otherwise be timed only
+  /// by whole runs (RoundBudget::forLongReplays()); nothing without a budget.
   std::optional<double> secondsForLongReplays() const;
   /// The GPUs that a run on place \p Gpu of Several locks and watches; null with recorded samples.
   TimedGpus *gpus(size_t Gpu = 0) {

@@ -42,13 +42,14 @@ double replaySeconds(const TuneState &State) {
   return std::clamp(PlainRunsWorth * State.PlainWallS, LeastReplayS, MostReplayS);
 }
 
+/// The same for kernels that could otherwise be timed only by whole runs (ModeLimits::LongReplayS).
 double longReplaySeconds(const TuneState &State) {
   if (State.recorded() || State.Request.Options.Points == PointSet::All)
     return replaySeconds(State);
   return std::min(MostReplayS, State.secondsForLongReplays().value_or(MostReplayS));
 }
 
-/// The seconds for all replays of one process that are chosen by \p Choices.
+/// The seconds for all replays of one process: at least what the replays in \p Choices take.
 double replaySeconds(const TuneState &State, llvm::ArrayRef<ModeChoice> Choices) {
   std::vector<double> Sums(State.gpuCount(), 0);
   for (size_t K = 0; K < Choices.size(); ++K)
@@ -71,7 +72,7 @@ std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
   std::optional<double> Left = State.secondsLeft();
   if (Left && *Left <= State.PlainWallS)
     return "the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() + " s is used up";
-  // What is in hand is not risked for a run that is repeated without variants at fault.
+  // A run that is repeated without the variants at fault must leave time to confirm a gain.
   if ((Timing == 0 || State.Prospect.InHand >= LeastPromise) && State.secondsForRound() == 0.0)
     return "what is left of the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() +
            " s is needed to confirm";

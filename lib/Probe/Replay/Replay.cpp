@@ -189,10 +189,10 @@ bool Replay::mayBeTimed(size_t Variant, Verdict Output) const {
          (Output == Verdict::Differs && Target.Kernel.Planned->Measured.count(Variant) > 0);
 }
 
-/// Whether there is time to verify one more variant and to time it with the \p Timed ones. What
-/// verifies takes at most half of the time for this launch, unless it also chooses. The most
-/// promising are verified and timed although that takes longer than was planned: without them, all
-/// that was done so far would be for nothing.
+/// Whether there is time to verify one more variant, and to time it together with the \p Timed that
+/// will be timed anyway. Verifying takes at most half of the time for this launch, unless its times
+/// also choose the best. The most promising variants are verified even if that takes longer than
+/// was planned, because without them the replay would tell nothing.
 bool Replay::mayVerifyOneMore(size_t Timed) const {
   constexpr size_t AtLeast = 3;
   double NeededNs = roundsNs(Timed + 1);
@@ -262,7 +262,7 @@ Failure Replay::timeRounds(const Result &Out) {
   return Schedule.complete() ? Failure::none() : Failure("budget");
 }
 
-/// Makes the times of the runs that were compared the first round.
+/// Uses the times of the runs that compared outputs as the first round.
 Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
   std::vector<size_t> Order = Schedule.order();
   std::vector<double> Ns;

@@ -135,8 +135,8 @@ bool SubjectJudge::noneIsSound() const {
 /// fewer, and the smallest and largest of their ratios are the interval.
 LeastRounds SubjectJudge::leastRounds(const InRunShape &S) const {
   const InRunSubject::TracedShape &Traced = Subject.Shapes[&S - Shapes.data()];
-  PlannedShape Planned;
-  Planned.MeanNs = Traced.Launches ? uint64_t(Traced.TotalNs / double(Traced.Launches)) : 0;
+  PlannedShape Planned =
+      PlannedShape::ofMean(Traced.TotalNs / double(std::max<uint64_t>(1, Traced.Launches)));
   if (S.Timing == InRunTiming::Replay && Planned.isLong())
     return Planned.leastRounds();
   return {Limits.ChoosingRounds, unsigned(leastCount(1 - 2 * Limits.Alpha)), 1};

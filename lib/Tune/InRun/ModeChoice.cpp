@@ -124,9 +124,7 @@ std::optional<std::string> Chooser::whyFixed() const {
   if (Limits.Request != ModeRequest::Auto || All.covered(Shapes) >= LeastCoverage)
     return std::nullopt;
   const std::vector<TimedShape> &Most = All.Representatives.at(MostTimedShapes);
-  return All.covered(Most) < LeastCoverage
-             ? std::optional(All.coverage(Most, Q.Traced.Shapes.size()))
-             : std::nullopt;
+  return All.covered(Most) < LeastCoverage ? std::optional(All.coverage(Most)) : std::nullopt;
 }
 
 std::optional<Obstacle> Chooser::kernelObstacle() const {
@@ -234,17 +232,18 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
   if (overlaps())
     return fixed(Why.What + ", and " + Overlaps);
   if (All.covered(Shapes) < LeastCoverage)
-    return fixed(Why.What + ", and " + All.coverage(Shapes, Q.Traced.Shapes.size()));
+    return fixed(Why.What + ", and " + All.coverage(Shapes));
   if (mostHaveCycles(Shapes, LeastCycles))
     return rotate(Why.What + ": rotated, " + Why.Remedy);
   return fixed(Why.What + ", and too few launches to rotate (" + std::to_string(Q.Traced.Launches) +
                ")");
 }
 
-/// The choice if a replay of \p Of would take \p ReplayS seconds, which are not left. Launches that
-/// are rotated are compared first if there is time for that: many variants need it. Those that only
-/// whole runs could time are replayed in the time of such runs if that takes less. A whole run
-/// times a variant of every kernel, so only the kernel's share of it counts.
+/// The choice if a replay of the shapes \p Of would take \p ReplayS seconds, and less time is left.
+/// If the kernel is rotated, its outputs are compared first if there is time for it, because many
+/// variants may not run otherwise. If only whole runs are left, it is replayed in their time if
+/// that takes less. A whole run times a variant of every kernel at once, so only this kernel's
+/// share of it counts.
 ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const {
   ModeChoice Other =
       rotateOrFixed({"a replay would take " + launchTimeText(ReplayS * 1e9),

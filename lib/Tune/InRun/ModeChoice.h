@@ -28,8 +28,7 @@ struct ModeLimits {
   /// The time for the shortest useful replays of all kernels, in seconds of one process. A kernel
   /// whose replays do not fit into the time that is left is timed in another way.
   double ReplayS = 60;
-  /// The same for kernels that only whole runs could time otherwise. Where it is more than ReplayS,
-  /// that is the time in which they would be made.
+  /// The time for the replays of kernels that could otherwise be timed only by whole runs.
   double LongReplayS = 0;
   double WholeRunS = 0; ///< Seconds of one whole run.
 };
@@ -44,8 +43,8 @@ struct ModeChoice {
   /// default. It is empty with TimingMode::Fixed.
   std::vector<TimedShape> Shapes;
   double ReplayS = 0; ///< The least time that replaying takes, in seconds.
-  /// Whether the launches are only compared before they are rotated because there is no time to
-  /// replay them.
+  /// Whether outputs are compared in a replay and times are taken by rotation, because a replay for
+  /// both would take too long.
   bool OnlyCompared = false;
 };
 

@@ -80,8 +80,7 @@ double carve::comparisonS(size_t Variants, double MeanNs, const ReplayCosts &Cos
 }
 
 double carve::shortestReplayS(size_t Variants, double MeanNs, const ReplayCosts &Costs) {
-  PlannedShape Planned;
-  Planned.MeanNs = uint64_t(MeanNs);
+  PlannedShape Planned = PlannedShape::ofMean(MeanNs);
   // A round runs a variant cold, and where it is timed warm, the default and the variant again.
   double Runs = double(Planned.leastRuns(Variants)) * (Planned.hasWarmTimes() ? 3 : 1);
   return comparisonS(Variants, MeanNs, Costs) + Runs * (MeanNs + Costs.RestoreNs) / 1e9;

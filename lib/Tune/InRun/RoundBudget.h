@@ -55,9 +55,9 @@ struct RoundBudget {
   double forReplays(double SpentS, bool First, double PlannedS,
                     const GainProspect &Prospect = {}) const;
 
-  /// Seconds that a round may take for the replays of kernels that only whole runs could time
-  /// otherwise. Such runs have all the time that is left without the confirmation, and so have
-  /// these replays, without what compiling takes; at least RoundReplayShare of forRound().
+  /// Seconds that a round may take to replay kernels that could otherwise be timed only by whole
+  /// runs. These replays get the time that such runs would have: all that is left, without the
+  /// confirmation and the time to compile, and at least RoundReplayShare of forRound().
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
 private:

@@ -19,7 +19,8 @@ std::string carve::launchTimeText(double Ns) {
 }
 
 ShapeChoices::ShapeChoices(const TracedKernel &Kernel)
-    : Launched(dividedShapes(Kernel)), OneByOne(timedShapes(Kernel)), TracedNs(tracedNs(Kernel)) {
+    : Launched(dividedShapes(Kernel)), OneByOne(timedShapes(Kernel)),
+      TracedShapes(Kernel.Shapes.size()), TracedNs(tracedNs(Kernel)) {
   for (size_t Count : RepresentativeCounts)
     Representatives[Count] = representativeShapes(Kernel, Count);
 }
@@ -36,11 +37,11 @@ static size_t undivided(llvm::ArrayRef<TimedShape> Of) {
   return Shapes.size();
 }
 
-std::string ShapeChoices::coverage(llvm::ArrayRef<TimedShape> Of, size_t Traced) const {
+std::string ShapeChoices::coverage(llvm::ArrayRef<TimedShape> Of) const {
   const char *Format = llvm::any_of(Of, [](const TimedShape &S) { return S.isRepresentative(); })
                            ? "{0} launch shapes, of which {1} stand for {2:f0} % of its time"
                            : "{0} launch shapes, of which the first {1} have {2:f0} % of its time";
-  return llvm::formatv(Format, Traced, undivided(Of), 100 * covered(Of));
+  return llvm::formatv(Format, TracedShapes, undivided(Of), 100 * covered(Of));
 }
 
 std::string ShapeChoices::representatives(llvm::ArrayRef<TimedShape> Of) const {

@@ -20,16 +20,19 @@ struct ShapeChoices {
   /// Those with most time. Only they are rotated: each has to be launched often itself.
   std::vector<TimedShape> OneByOne;
   std::map<size_t, std::vector<TimedShape>> Representatives; ///< By RepresentativeCounts.
-  double TracedNs; ///< GPU time of all launches, also of those whose shapes are not known.
+  size_t TracedShapes; ///< How many shapes were launched, whose classes count as one.
+  double TracedNs;     ///< GPU time of all launches, also of those whose shapes are not known.
 
   explicit ShapeChoices(const TracedKernel &Kernel);
 
-  /// The share of the kernel's time that \p Of have, with what they stand for.
+  /// The share of the kernel's time in launches of the shapes \p Of, and of those they represent.
   double covered(llvm::ArrayRef<TimedShape> Of) const;
-  /// Why \p Of are too few to time the kernel by, of which \p Traced shapes were launched.
-  std::string coverage(llvm::ArrayRef<TimedShape> Of, size_t Traced) const;
-  /// Says for how much \p Of stand, such as `; 8 of 511 launch shapes, which stand for all`. Empty
-  /// if each is timed for itself.
+  /// A clause for the report if the shapes \p Of are too few to time the kernel by: how many there
+  /// are, and their share of its time.
+  std::string coverage(llvm::ArrayRef<TimedShape> Of) const;
+  /// A clause for the report that says which part of the kernel's time the shapes \p Of represent,
+  /// such as `; 8 of 511 launch shapes, which stand for all`. It is empty if they represent only
+  /// themselves.
   std::string representatives(llvm::ArrayRef<TimedShape> Of) const;
 };
 

@@ -36,12 +36,15 @@ private:
   llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, size_t Pair);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
-  void dropForTime(std::vector<size_t> &Standing);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
   PairedVerdict judge(size_t S, double Level);
   std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
   void giveUp(size_t S, ConfirmationEnd Limit);
-  void giveUpAll(std::vector<size_t> &Standing, llvm::ArrayRef<size_t> Open, ConfirmationEnd Limit);
+  void giveUpAll(std::vector<size_t> &Standing, const std::vector<size_t> &Open,
+                 ConfirmationEnd Limit);
+  void giveUpAll(std::vector<size_t> &Standing, ConfirmationEnd Limit) {
+    giveUpAll(Standing, std::vector(Standing), Limit);
+  }
   bool isSureInHaste(size_t S);
   bool winsInHaste(std::vector<size_t> &Standing);
   bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
@@ -199,7 +202,8 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   std::vector<size_t> Sure, Open;
   for (size_t S : Standing)
     (isSureInHaste(S) ? Sure : Open).push_back(S);
-  // The own times of each are nearer to its prediction than to 1. So their sum need not be nearer.
+  // isSureInHaste() lets the gain of each candidate be half of what was predicted. No more is asked
+  // of their sum.
   constexpr double Tolerance = 0.5;
   if (Sure.empty() || !sumIsAsPredicted(Sure, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance))
     return false;
@@ -220,7 +224,7 @@ std::optional<ConfirmationEnd> Confirmation::limitReached(unsigned MorePairs) co
 }
 
 /// Gives up the subjects \p Open of \p Standing, which are undecided at the \p Limit.
-void Confirmation::giveUpAll(std::vector<size_t> &Standing, llvm::ArrayRef<size_t> Open,
+void Confirmation::giveUpAll(std::vector<size_t> &Standing, const std::vector<size_t> &Open,
                              ConfirmationEnd Limit) {
   Outcome.End = Limit;
   Outcome.OutOfTime |= Limit == ConfirmationEnd::Budget;
@@ -285,12 +289,6 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
   Standing.clear();
 }
 
-void Confirmation::dropForTime(std::vector<size_t> &Standing) {
-  Outcome.OutOfTime = true;
-  Outcome.End = ConfirmationEnd::Budget;
-  dropAll(Standing, BudgetReason);
-}
-
 /// Adds pairs up to \p Target, or fewer if there is no time for more than those of the hurried
 /// look, or if another limit is reached and the least number is made. Returns false if a subject
 /// had to be removed from \p Standing.
@@ -323,7 +321,7 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
   if (Runs.timeFor(Pairs.empty() ? 0 : 2 * HurriedLook.Pairs))
     return true;
-  dropForTime(Standing);
+  giveUpAll(Standing, ConfirmationEnd::Budget);
   return false;
 }
 
@@ -351,7 +349,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     if (!Sound || !*Sound)
       return Sound;
     if (Pairs.size() < leastPairs(Subjects)) {
-      dropForTime(Standing);
+      giveUpAll(Standing, ConfirmationEnd::Budget);
       return false;
     }
     Won = look(Standing, Look);

@@ -8,6 +8,7 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace carve {
@@ -35,8 +36,8 @@ public:
 
   /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;
-  /// The program's times with the candidates of \p Standing: where others ran theirs, too, they
-  /// count with the times of their defaults.
+  /// The program's times with the candidates of \p Standing only: for any other subject that ran
+  /// its candidate, the time of its default is counted.
   PairedTimes programTimes(llvm::ArrayRef<size_t> Standing, std::vector<double> Earlier) const;
   /// The wall times of all runs, with all that were tried.
   PairedTimes wallTimes() const;

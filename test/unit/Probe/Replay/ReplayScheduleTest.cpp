@@ -188,8 +188,7 @@ TEST(ReplaySchedule, hundredsOfVariants_takeLittleMoreThanOneRoundOfAll) {
 
 /// The run that compares a variant's output is the only round that chooses.
 TEST(ReplaySchedule, longLaunches_takeTheFewestRounds) {
-  carve::PlannedShape Long;
-  Long.MeanNs = 200'000'000;
+  carve::PlannedShape Long = carve::PlannedShape::ofMean(200e6);
   ReplaySchedule S({0, 1, 2, 3, 4}, 1, {}, Long.leastRounds());
   std::map<size_t, double> Ns = {{0, 100}, {1, 100}, {2, 101}, {3, 80}, {4, 90}};
   EXPECT_EQ(runPhase(S, Ns, 15'000), 1u);
