@@ -50,6 +50,7 @@ struct TuneState {
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
   double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect; ///< What the rounds so far have left to gain.
+  bool Confirms = false; ///< Whether the rounds are over, and whole runs select.
   std::map<size_t, EarlierReplays> Replays; ///< By kernel: what its replays so far have told.
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
   /// 0 before the first round.
@@ -64,6 +65,10 @@ struct TuneState {
   void setBudget();
   /// Seconds of the budget that are left, at least 0; nothing without a budget.
   std::optional<double> secondsLeft() const;
+  /// Why the budget has no time for one more run, or nothing if it has. While variants are still
+  /// searched, the time to confirm what is in hand is kept. A run \p ToFind more keeps that time
+  /// in any case.
+  std::optional<std::string> whyNoTime(bool ToFind = false) const;
   /// Seconds that the next timing run may take beyond a plain run, with compiling for it, after
   /// what the rounds so far have found (RoundBudget::forRound()). It is 0 if nothing is left, and
   /// nothing without a budget. The first timing run always has some.

@@ -69,13 +69,10 @@ size_t timableByRuns(const TuneState &State) {
 /// Why the request allows no run after the trace and \p Timing timing runs, or nothing if it does.
 std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
   const SelectionLimits &Limits = State.Request.Limits;
-  std::optional<double> Left = State.secondsLeft();
-  if (Left && *Left <= State.PlainWallS)
-    return "the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() + " s is used up";
-  // A run that is repeated without the variants at fault must leave time to confirm a gain.
-  if ((Timing == 0 || State.Prospect.InHand >= LeastPromise) && State.secondsForRound() == 0.0)
-    return "what is left of the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() +
-           " s is needed to confirm";
+  // A run that is repeated without the variants at fault must leave time to confirm a gain, and the
+  // first run of a round to confirm what it may find.
+  if (auto Why = State.whyNoTime(/*ToFind=*/Timing == 0))
+    return Why;
   if (State.Runs + Timing >= Limits.MaxRuns)
     return "the limit of " + std::to_string(Limits.MaxRuns) + " runs is reached";
   return std::nullopt;

@@ -15,7 +15,7 @@ namespace carve {
 /// The check of one tuning.
 class OutputCheck {
 public:
-  /// Runs the untouched program with its time stretched by \p Stretch.
+  /// Runs the untouched program with its time stretched by \p Stretch. Fails if no run was made.
   using DefaultRun = std::function<llvm::Expected<RunRecord>(const probe::TimeStretch &Stretch)>;
 
   explicit OutputCheck(DefaultRun RunDefault) : RunDefault(std::move(RunDefault)) {}

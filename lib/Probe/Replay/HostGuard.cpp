@@ -9,7 +9,7 @@ using namespace carve::probe;
 
 /// The time of one pass over the memory through the bus, the number of passes of a replay, and the
 /// share of the launch's time that these may take.
-static constexpr double PassNsPerByte = 0.05, Passes = 6, ShareOfBudget = 0.25;
+static constexpr double PassNsPerByte = 0.05, Passes = 6, ShareOfBudget = 0.5;
 
 /// How often memory that the host is writing is examined until it is at rest.
 static constexpr unsigned MostLooks = 10;

@@ -24,7 +24,8 @@ struct GainProspect {
   /// nothing of what was promised, the same promise is hardly a reason for the next one.
   GainProspect next(double InHand, double Promised) const;
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
-  /// at all. What is in hand is not risked for a promise if it is 1 % or more.
+  /// at all. What is in hand is risked for a promise if it is less than 1 %, or if the promise is
+  /// more than five times as much.
   bool favoursSearch() const;
 };
 

@@ -116,7 +116,8 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Kernel
   if (!Built.LeftReason.empty())
     R.Reason = Built.LeftReason;
   else if (Built.Variants.size() <= FirstPlace)
-    R.Reason = StayReason("no other setting gives other code that may be faster");
+    R.Reason = R.End.Untried ? StayReason(KnownReason::Budget)
+                             : StayReason("no other setting gives other code that may be faster");
   return R;
 }
 

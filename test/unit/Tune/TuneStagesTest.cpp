@@ -152,6 +152,28 @@ TEST_F(TuneStagesTest, outputOfReplays_differs_isCheckedAfterTheConfirmation) {
       << O.Subjects[0].Reason;
 }
 
+TEST_F(TuneStagesTest, outputDiffers_noTimeLeft_theDefaultRunsOnceMore) {
+  TuneState State(Request, Runner);
+  valueOf(traceProgram(State));
+  State.setBudget();
+  State.PlainWallS = 9;
+  State.Prospect.InHand = 0.1;
+  State.Runs = 2;
+  EXPECT_EQ(State.whyNoTime(), std::nullopt);
+  State.PlainWallS = 19;
+  EXPECT_NE(State.whyNoTime(), std::nullopt) << "four runs of a confirmation take 76 of 100 s";
+  ProgramOutput Other{0, "sum 2\n", {}};
+  EXPECT_NE(valueOf(State.Check.difference(Other)), std::nullopt);
+  ASSERT_EQ(Runner.Runs.size(), 2u);
+  EXPECT_TRUE(Runner.Runs[1].Env.count(probe::StretchVariable));
+  EXPECT_NE(valueOf(State.Check.difference(Other)), std::nullopt);
+  EXPECT_EQ(Runner.Runs.size(), 2u);
+  State.Confirms = true;
+  EXPECT_EQ(State.whyNoTime(), std::nullopt) << "no time is kept for what is under way";
+  EXPECT_NE(valueOf(State.Check.difference(Other)), std::nullopt);
+  EXPECT_EQ(Runner.Runs.size(), 6u);
+}
+
 TEST_F(TuneStagesTest, undecidedKernel_noTimeToScreen_itsFastestVariantIsConfirmed) {
   Job.Kernels[0].Traced.Shapes[0].TotalNs = 600000; // As the program takes in other runs.
   for (double PlainS : {1.0, 12.0}) {

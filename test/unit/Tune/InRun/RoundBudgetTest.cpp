@@ -16,7 +16,8 @@ constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.02};
 TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
   EXPECT_TRUE(SearchOn.favoursSearch());
   EXPECT_FALSE(ConfirmNow.favoursSearch());
-  EXPECT_FALSE((GainProspect{.InHand = 0.011, .Promised = 0.1}).favoursSearch())
+  EXPECT_TRUE((GainProspect{.InHand = 0.015, .Promised = 0.08}).favoursSearch());
+  EXPECT_FALSE((GainProspect{.InHand = 0.015, .Promised = 0.07}).favoursSearch())
       << "what is in hand is not risked";
   EXPECT_FALSE((GainProspect{.InHand = 0, .Promised = 0.0019}).favoursSearch())
       << "it is not worth a run";

@@ -40,6 +40,9 @@ TEST(TuningReport, winnersAndWhatStays_areDescribed) {
   EXPECT_EQ(Stays.Reason.text(), "no other setting gives other code that may be faster");
   EXPECT_EQ(Left.Reason.text(), "in-no-unit");
   EXPECT_EQ(Left.RegsBefore, 20u);
+  Built.Kernels[1].End.Untried = 3;
+  R = reportOf(Job, Built, TuningScope::Kernel, sampleOutcome());
+  EXPECT_EQ(R.Kernels[1].Reason, StayReason(KnownReason::Budget));
 }
 
 TEST(TuningReport, timingRun_isDescribed) {
