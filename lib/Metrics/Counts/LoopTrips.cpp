@@ -19,6 +19,9 @@ struct Linear {
 constexpr unsigned DeepestChain = 16;
 /// The start of a counter is set in one place, or in one place for each way to the loop.
 constexpr size_t MostDefinitions = 3;
+/// Where many ways lead to a loop, the number of chains grows exponentially with their length. If
+/// they have more definitions than this, the counter's start is not known.
+constexpr unsigned MostSteps = 1000;
 /// A larger count is not worth computing, and the loop's trips then count as unknown.
 constexpr int64_t MostTrips = 1 << 22;
 
@@ -46,15 +49,29 @@ private:
   SmallVector<size_t, 4> definitions(StringRef Name, unsigned Loop, bool Inside) const;
   MaybeLinear valueAt(StringRef Name, Place P, unsigned Loop, unsigned Depth = 0) const;
   MaybeLinear result(const PtxInstruction &I, size_t At, unsigned Loop, unsigned Depth) const;
+  /// A search backwards for what a register has before \p Loop.
+  struct Walk {
+    unsigned Loop;
+    unsigned Steps = 0; ///< Definitions that were looked at.
+  };
   /// Returns the constant that \p Name has before \p Loop.
-  std::optional<int64_t> constantBefore(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
-  std::optional<int64_t> constantOf(const PtxInstruction &I, unsigned Loop, unsigned Depth) const;
+  std::optional<int64_t> constantBefore(StringRef Name, unsigned Loop) const {
+    Walk W{Loop};
+    return constantBefore(Name, W, 0);
+  }
+  std::optional<int64_t> constantBefore(StringRef Name, Walk &W, unsigned Depth) const;
+  std::optional<int64_t> constantOf(const PtxInstruction &I, Walk &W, unsigned Depth) const;
   /// Returns the mask of the `and` from which \p Name is computed by moves, changes of sign and
   /// added constants.
   std::optional<int64_t> maskBehind(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
   /// Returns what is added to the thread's index to get the value of \p Name before \p Loop, the
   /// minimum over several ways. Returns nothing if the value depends on something else.
-  std::optional<int64_t> startAtThread(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
+  std::optional<int64_t> startAtThread(StringRef Name, unsigned Loop) const {
+    Walk W{Loop};
+    std::optional<int64_t> Least = startAtThread(Name, W, 0);
+    return W.Steps <= MostSteps ? Least : std::nullopt;
+  }
+  std::optional<int64_t> startAtThread(StringRef Name, Walk &W, unsigned Depth) const;
   std::optional<Exit> exitAt(unsigned Block, unsigned Loop) const;
   bool fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double Assumed) const;
   bool fromMask(StringRef Variable, StringRef Bound, int64_t Step, unsigned Loop, LoopCount &Count,
@@ -153,29 +170,28 @@ TripFinder::MaybeLinear TripFinder::valueAt(StringRef Name, Place P, unsigned Lo
   return After ? MaybeLinear(Linear{Name.str(), 0}) : std::nullopt;
 }
 
-std::optional<int64_t> TripFinder::constantOf(const PtxInstruction &I, unsigned Loop,
+std::optional<int64_t> TripFinder::constantOf(const PtxInstruction &I, Walk &W,
                                               unsigned Depth) const {
   if (!I.Predicate.empty())
     return std::nullopt;
   if (copies(I))
-    return constantBefore(I.Operands[1].name(), Loop, Depth + 1);
+    return constantBefore(I.Operands[1].name(), W, Depth + 1);
   auto Sum = addsConstant(I);
-  auto Value = Sum ? constantBefore(Sum->first, Loop, Depth + 1) : std::nullopt;
+  auto Value = Sum ? constantBefore(Sum->first, W, Depth + 1) : std::nullopt;
   return Value ? std::optional(plus(*Value, Sum->second)) : std::nullopt;
 }
 
-std::optional<int64_t> TripFinder::constantBefore(StringRef Name, unsigned Loop,
-                                                  unsigned Depth) const {
+std::optional<int64_t> TripFinder::constantBefore(StringRef Name, Walk &W, unsigned Depth) const {
   if (auto C = number(Name))
     return C;
-  if (Depth > DeepestChain)
+  if (Depth > DeepestChain || ++W.Steps > MostSteps)
     return std::nullopt;
   std::optional<int64_t> Value;
-  SmallVector<size_t, 4> Outside = definitions(Name, Loop, false);
+  SmallVector<size_t, 4> Outside = definitions(Name, W.Loop, false);
   if (Outside.size() > MostDefinitions)
     return std::nullopt;
   for (size_t At : Outside) {
-    auto Its = constantOf(F.Code[At], Loop, Depth);
+    auto Its = constantOf(F.Code[At], W, Depth);
     if (!Its || (Value && *Value != *Its))
       return std::nullopt;
     Value = Its;
@@ -201,26 +217,27 @@ std::optional<int64_t> TripFinder::maskBehind(StringRef Name, unsigned Loop, uns
   return Rest && *Rest > 0 ? std::optional(~*Rest) : std::nullopt;
 }
 
-std::optional<int64_t> TripFinder::startAtThread(StringRef Name, unsigned Loop,
-                                                 unsigned Depth) const {
+std::optional<int64_t> TripFinder::startAtThread(StringRef Name, Walk &W, unsigned Depth) const {
   if (Name.starts_with("%tid.") || Name == "%laneid")
     return 0;
-  SmallVector<size_t, 4> Outside = definitions(Name, Loop, false);
-  if (Depth > DeepestChain || Outside.size() > MostDefinitions + 1)
+  if (Depth > DeepestChain || ++W.Steps > MostSteps)
+    return std::nullopt;
+  SmallVector<size_t, 4> Outside = definitions(Name, W.Loop, false);
+  if (Outside.size() > MostDefinitions + 1)
     return std::nullopt;
   std::optional<int64_t> Least;
   for (size_t At : Outside) {
     const PtxInstruction &I = F.Code[At];
     std::optional<int64_t> Its;
     if (auto Sum = addsConstant(I)) {
-      Its = startAtThread(Sum->first, Loop, Depth + 1);
+      Its = startAtThread(Sum->first, W, Depth + 1);
       if (Its)
         Its = plus(*Its, Sum->second);
     } else if (copies(I)) {
-      Its = startAtThread(I.Operands[1].name(), Loop, Depth + 1);
+      Its = startAtThread(I.Operands[1].name(), W, Depth + 1);
     } else if (I.Opcode == "mad" || I.Opcode == "add") {
       // `threadIdx.y * 16 + threadIdx.x`
-      Its = startAtThread(I.Operands.back().name(), Loop, Depth + 1);
+      Its = startAtThread(I.Operands.back().name(), W, Depth + 1);
     }
     if (Its && (!Least || *Its < *Least))
       Least = Its;

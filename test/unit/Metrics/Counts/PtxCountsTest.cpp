@@ -130,6 +130,19 @@ TEST(PtxCounts, loop_sharedByThreads_startsAtTheThread) {
   EXPECT_EQ(L.Source, TripSource::Assumed) << "the index of a block is not taken as 0";
 }
 
+TEST(PtxCounts, loop_withVeryManyWaysToIt_isAssumed) {
+  // Each register is set in three places, each of which reads the one before: 3^16 chains.
+  for (const char *First : {"mov.u32 %r1, %tid.x;\n", "mov.u32 %r1, 0;\n"}) {
+    std::string Head = First;
+    for (unsigned R = 1; R < 16; ++R)
+      for (unsigned Way = 0; Way < 3; ++Way)
+        Head += "mov.u32 %r" + std::to_string(R + 1) + ", %r" + std::to_string(R) + ";\n";
+    LoopCount L = onlyLoop(loop(Head, "add.s32 %r16, %r16, 1;\nsetp.lt.s32 %p1, %r16, 64;\n"
+                                      "@%p1 bra $L1;"));
+    EXPECT_EQ(L.Source, TripSource::Assumed) << First;
+  }
+}
+
 TEST(PtxCounts, unrolledLoop_andItsRest_areRecognised) {
   LoopCount Main = onlyLoop(loop("and.b32 %r2, %r9, 2147483644;\nneg.s32 %r1, %r2;",
                                  "add.s32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
