@@ -115,8 +115,12 @@ static double leastRatio(const InRunOutcome &O) {
 
 /// Whether \p Old still decides the kernel after \p New, the outcome of a later run.
 static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
-  if (New.Verdict == InRunVerdict::Nominated)
-    return false;
+  if (New.Verdict == InRunVerdict::Nominated) {
+    // Where the later run has timed the old nominee, too, it has chosen between the two.
+    bool Compared = Old.Nominee < New.Ratios.size() && New.Ratios[Old.Nominee] > 0;
+    return Old.Verdict == InRunVerdict::Nominated && !Compared && !New.isRejected(Old.Nominee) &&
+           Old.Ratio.Median <= New.Ratio.Median;
+  }
   if (Old.Verdict == InRunVerdict::Nominated)
     return !New.isRejected(Old.Nominee);
   if (Old.Verdict == InRunVerdict::Undecided)

@@ -171,6 +171,8 @@ protected:
     for (double R : Ratios)
       O.Intervals.push_back({R, R - 0.01, R + 0.01});
     O.Ratios = std::move(Ratios);
+    if (Nominee)
+      O.Ratio = O.Intervals[Nominee];
     return O;
   }
   const InRunOutcome &add(InRunOutcome O, const char *Choice = "replayed") {
@@ -203,6 +205,24 @@ TEST_F(RoundsOfOneKernel, nominee_inTwoRounds_theLastCounts) {
     EXPECT_EQ(O.Intervals[V].Median, O.Ratios[V]) << V;
   EXPECT_EQ(All.Choices[0].Reason, "rotated");
   EXPECT_EQ(variantsLeft(All, 0, Built), std::vector<size_t>{4});
+}
+
+/// A rotation times no variant whose output it cannot compare. So the best of a replay may be
+/// missing in it.
+TEST_F(RoundsOfOneKernel, nominee_notInTheNextRound_theFasterCounts) {
+  for (double Next : {0.95, 0.85}) {
+    All = untimed(Job);
+    add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2), "replayed");
+    const InRunOutcome &O = add(outcome(Nominated, {1, 1, 0, 0, Next}, 4), "rotated");
+    EXPECT_EQ(O.Nominee, Next < 0.9 ? 4u : 2u);
+    EXPECT_EQ(O.Ratios, (std::vector<double>{1, 1, 0.9, 1.1, Next}));
+    EXPECT_EQ(All.Choices[0].Reason, Next < 0.9 ? "rotated" : "replayed");
+  }
+  All = untimed(Job);
+  add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2));
+  InRunOutcome Rejecting = outcome(Nominated, {1, 1, 0, 0, 0.95}, 4);
+  Rejecting.Rejected = {{2, "its output differs"}};
+  EXPECT_EQ(add(std::move(Rejecting)).Nominee, 4u);
 }
 
 TEST_F(RoundsOfOneKernel, nominee_nextRoundHasNone_remains) {
