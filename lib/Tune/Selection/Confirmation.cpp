@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 using namespace carve;
 
@@ -68,6 +69,7 @@ private:
   SelectionOutcome &Outcome;
 
   ConfirmedPairs Pairs; ///< Of the current confirmation.
+  bool Began = false;   ///< Whether a confirmation was begun.
   double LastLevel = 0; ///< The level of the last look.
 };
 
@@ -195,22 +197,31 @@ bool Confirmation::isSureInHaste(size_t S) {
 }
 
 /// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether those of
-/// \p Standing that are sure have won, and gives up the others; if not, nothing is decided.
+/// \p Standing that are sure have won, and gives up the others; if not, nothing is decided. If the
+/// program's times do not confirm what they gain together, only those win that their own times
+/// prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
     return false;
-  std::vector<size_t> Sure, Open;
-  for (size_t S : Standing)
-    (isSureInHaste(S) ? Sure : Open).push_back(S);
+  std::vector<size_t> Winners;
+  llvm::copy_if(Standing, std::back_inserter(Winners), [&](size_t S) { return isSureInHaste(S); });
   // isSureInHaste() lets the gain of each candidate be half of what was predicted. No more is asked
   // of their sum.
   constexpr double Tolerance = 0.5;
-  if (Sure.empty() || !sumIsAsPredicted(Sure, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance))
+  bool BySum = !Winners.empty() &&
+               sumIsAsPredicted(Winners, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance);
+  if (!BySum)
+    llvm::erase_if(Winners,
+                   [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
+  if (Winners.empty())
     return false;
+  std::vector<size_t> Open;
+  llvm::copy_if(Standing, std::back_inserter(Open),
+                [&](size_t S) { return !llvm::is_contained(Winners, S); });
   if (!Open.empty())
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
   LastLevel = HurriedLook.Level;
-  Outcome.End = ConfirmationEnd::Sum;
+  Outcome.End = BySum ? ConfirmationEnd::Sum : ConfirmationEnd::Decided;
   return true;
 }
 
@@ -319,7 +330,7 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 /// first confirmation needs only to begin in time. One that is made again needs time for the fewest
 /// pairs.
 bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
-  if (Runs.timeFor(Pairs.empty() ? 0 : 2 * HurriedLook.Pairs))
+  if (Runs.timeFor(std::exchange(Began, true) ? 2 * HurriedLook.Pairs : 0))
     return true;
   giveUpAll(Standing, ConfirmationEnd::Budget);
   return false;

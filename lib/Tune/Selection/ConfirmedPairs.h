@@ -32,7 +32,6 @@ public:
   void begin(llvm::ArrayRef<size_t> Tried);
   void add(ConfirmedPair Pair) { Pairs.push_back(std::move(Pair)); }
   size_t size() const { return Pairs.size(); }
-  bool empty() const { return Pairs.empty(); }
 
   /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;

@@ -77,10 +77,12 @@ void SelectionRuns::exclude(Choice C, const std::string &Fault) {
           Fault);
 }
 
-/// Finds which of the subjects \p Suspects cause the fault of \p A. Halves them until one is left;
-/// all other subjects run their default.
+/// Finds which of the subjects \p Suspects cause the fault of \p A, as far as there is time. Halves
+/// them until one is left; all other subjects run their default.
 llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &A,
                                                               std::vector<size_t> Suspects) {
+  if (!timeFor(1))
+    return std::vector<Choice>();
   Assignment Reduced(Subjects.size(), 0);
   for (size_t S : Suspects)
     Reduced[S] = A[S];
@@ -113,10 +115,6 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
     if (!Sample->Fault)
       return std::optional<RunSample>(std::move(*Sample));
     logLine("fault: " + *Sample->Fault);
-    if (!timeFor(1)) {
-      Unexplained = *Sample->Fault;
-      break;
-    }
     std::vector<size_t> Suspects;
     for (size_t S = 0; S < A.size(); ++S)
       if (A[S] != 0)
@@ -126,6 +124,10 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
       return Faults.takeError();
     for (Choice C : *Faults)
       A[C.first] = 0;
+    if (!timeFor(1)) {
+      Unexplained = *Sample->Fault;
+      break;
+    }
   }
   return std::optional<RunSample>();
 }

@@ -338,6 +338,32 @@ TEST(Confirmation, faultAtTheEndOfTheBudget_isNotLookedFor) {
   }
 }
 
+TEST(Confirmation, faultNearTheEndOfTheBudget_noRunIsBegunAfterIt) {
+  for (double Seconds : {3.0, 4.0, 5.0, 6.0, 7.0}) {
+    SimulatedWorld W;
+    for (int I = 0; I < 4; ++I)
+      W.add({0.8});
+    W.Faults[{3, 2}] = "its output differs";
+    SelectionOutcome O =
+        W.select(timeForRuns(Seconds, W), {{"a", 3, 2}, {"b", 3, 2}, {"c", 3, 2}, {"d", 3, 2}});
+    EXPECT_LE(O.Runs, Seconds);
+    EXPECT_EQ(W.chosen(O), (Chosen{0, 0, 0, 0}));
+  }
+}
+
+/// A kernel with a small share shows in its own times, although the program's times do not show it.
+TEST(Confirmation, timeForTwoPairs_programScattersMore_winsByItsOwnTimes) {
+  for (double Ratio : {0.8, 1.0}) {
+    SimulatedWorld W;
+    W.OtherNs = 1e8;
+    W.add({Ratio});
+    W.add({1.0});
+    SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.98}));
+    EXPECT_EQ(W.chosen(O), (Chosen{Ratio < 1 ? 2u : 0u, 0}));
+    EXPECT_EQ(O.Subjects[1].Reason, BudgetReason);
+  }
+}
+
 /// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.
 TEST(Confirmation, timeForTwoPairs_falseNominee_isRarelyAccepted) {
   if (CARVE_TEST_SANITIZED)
