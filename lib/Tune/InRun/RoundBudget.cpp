@@ -16,7 +16,7 @@ static constexpr double EffortShare[] = {0.5, 0.75, 1, 3};
 static constexpr double ConfirmingRuns = 6, HurriedRuns = 4;
 /// The share of the budget that is kept for what neither times nor confirms: the last module is
 /// assembled, and decisions are stored.
-static constexpr double MarginShare = 0.1;
+static constexpr double MarginShare = 0.05;
 /// The least that the first round may take: so many seconds, or this share of a plain run.
 static constexpr double FirstRoundS = 1, FirstRoundShare = 0.5;
 
@@ -45,9 +45,9 @@ bool GainProspect::favoursSearch() const {
 
 /// The time that is set aside to confirm.
 double RoundBudget::confirmationS(const GainProspect &Prospect) const {
-  // Beside three pairs there are the traced run, one round with its run, and as much time again for
-  // what the round compiles and replays.
-  constexpr double OtherRuns = 3;
+  // Beside three pairs there are the traced run, two rounds with their runs, and as much time again
+  // for what these compile and replay.
+  constexpr double OtherRuns = 5;
   bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
   return (IsLong || Prospect.favoursSearch() ? HurriedRuns : ConfirmingRuns) * PlainS;
 }

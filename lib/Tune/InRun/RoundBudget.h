@@ -40,13 +40,13 @@ struct RoundBudget {
 
   /// Seconds that the next round may take beyond a plain run, with compiling for it, if \p SpentS
   /// seconds of the budget are used: half of what is left without a confirmation, and without a
-  /// tenth of the budget for what neither times nor confirms; all of it if the other half has no
-  /// time for one more round. The result is 0 if nothing is left. The \p First round always has
+  /// twentieth of the budget for what neither times nor confirms; all of it if the other half has
+  /// no time for one more round. The result is 0 if nothing is left. The \p First round always has
   /// some.
   ///
   /// The time for three pairs of runs is set aside. It is that for two pairs, which confirm if the
   /// gain is clear and time is short (HurriedLook), if \p Prospect favours the search, or if the
-  /// program is so long that three would leave no time to search.
+  /// program is so long that three would leave no time for two rounds.
   double forRound(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
   /// Seconds that the replays of a round may take if \p SpentS seconds are used and its variants

@@ -266,11 +266,11 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   State.setBudget();
   State.PlainWallS = 8;
   State.Runs = 2;
-  EXPECT_NEAR(State.secondsForRound().value_or(-1), 17, 0.5);
-  State.PlainWallS = 9.8;
-  EXPECT_NEAR(State.secondsForRound().value_or(-1), (90 - 7 * 9.8) / 2, 0.5);
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), 19.5, 0.5);
+  State.PlainWallS = 8.5;
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), (95 - 7 * 8.5) / 2, 0.5);
   State.Prospect = {.InHand = 0.009, .Promised = 0.02};
-  EXPECT_NEAR(State.secondsForRound().value_or(-1), (90 - 5 * 9.8) / 2, 0.5)
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), (95 - 5 * 8.5) / 2, 0.5)
       << "two pairs are set aside to confirm little";
   State.Prospect = {};
   State.PlainWallS = 20;
@@ -286,7 +286,7 @@ TEST_F(TuneStagesTest, replays_afterALongCompile_haveTheirPlannedTime) {
   State.setBudget();
   State.PlainWallS = 8;
   State.Runs = 2;
-  EXPECT_NEAR(State.secondsForReplays().value_or(-1), 0.4 * 17, 0.2);
+  EXPECT_NEAR(State.secondsForReplays().value_or(-1), 0.4 * 19.5, 0.2);
   State.PlannedReplayS = 14;
   EXPECT_NEAR(State.secondsForReplays().value_or(-1), 14, 0.5);
   State.BudgetS = 0;

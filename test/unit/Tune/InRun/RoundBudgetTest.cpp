@@ -37,30 +37,30 @@ TEST(GainProspect, promise_countsAsMuchAsEarlierOnesWereKept) {
 
 TEST(RoundBudget, timeForTheShortestConfirmation_isKept) {
   RoundBudget B{20, 1};
-  // Two tenths for the rest, six runs to confirm, one run of the round itself: eleven are left.
-  EXPECT_DOUBLE_EQ(B.forRound(0, false), 5.5);
-  EXPECT_DOUBLE_EQ(B.forRound(0, false, ConfirmNow), 5.5);
-  EXPECT_EQ(B.forRound(11, false), 0);
+  // A twentieth for the rest, six runs to confirm, one run of the round itself: twelve are left.
+  EXPECT_DOUBLE_EQ(B.forRound(0, false), 6);
+  EXPECT_DOUBLE_EQ(B.forRound(0, false, ConfirmNow), 6);
+  EXPECT_EQ(B.forRound(12, false), 0);
   EXPECT_EQ(B.forRound(30, false), 0) << "the budget is spent";
 }
 
 TEST(RoundBudget, lastRoundThatFits_takesAllThatIsLeft) {
   RoundBudget B{20, 1};
-  EXPECT_DOUBLE_EQ(B.forRound(8, false), 1.5) << "the other half has time for a further round";
-  EXPECT_DOUBLE_EQ(B.forRound(9, false), 2) << "half of it would be a plain run and nothing else";
+  EXPECT_DOUBLE_EQ(B.forRound(9, false), 1.5) << "the other half has time for a further round";
+  EXPECT_DOUBLE_EQ(B.forRound(10, false), 2) << "half of it would be a plain run and nothing else";
 }
 
 TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
   RoundBudget B{20, 1};
-  EXPECT_EQ(B.forRound(11, false, ConfirmNow), 0);
-  EXPECT_DOUBLE_EQ(B.forRound(11, false, SearchOn), 2);
-  EXPECT_EQ(B.forRound(13, false, SearchOn), 0) << "the confirmation ends within the budget";
+  EXPECT_EQ(B.forRound(12, false, ConfirmNow), 0);
+  EXPECT_DOUBLE_EQ(B.forRound(12, false, SearchOn), 2);
+  EXPECT_EQ(B.forRound(14, false, SearchOn), 0) << "the confirmation ends within the budget";
 }
 
 TEST(RoundBudget, longProgram_onlyTwoPairsAreSetAside) {
-  // 18 s without the margin. Nine runs of 2 s fit, nine of 2.1 s do not.
-  EXPECT_DOUBLE_EQ((RoundBudget{20, 2}).forRound(2, false), 2);
-  EXPECT_NEAR((RoundBudget{20, 2.1}).forRound(2.1, false), (18 - 2.1 - 5 * 2.1) / 2, 1e-9);
+  // 19 s without the margin. Eleven runs of 1.7 s fit, eleven of 1.8 s do not.
+  EXPECT_NEAR((RoundBudget{20, 1.7}).forRound(1.7, false), (19 - 1.7 - 7 * 1.7) / 2, 1e-9);
+  EXPECT_NEAR((RoundBudget{20, 1.8}).forRound(1.8, false), (19 - 1.8 - 5 * 1.8) / 2, 1e-9);
 }
 
 TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
@@ -70,10 +70,10 @@ TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
 
 TEST(RoundBudget, longReplays_haveTheTimeOfWholeRuns) {
   RoundBudget B{20, 1};
-  // Of 11 s without a confirmation, a round has half, of which 0.3 are for compiling.
-  EXPECT_DOUBLE_EQ(B.forLongReplays(0, false), 11 - 0.3 * 5.5);
-  EXPECT_DOUBLE_EQ(B.forLongReplays(12, false), 0);
-  EXPECT_DOUBLE_EQ(B.forLongReplays(12, true), 0.4) << "the first round has some time";
+  // Of 12 s without a confirmation, a round has half, of which 0.3 are for compiling.
+  EXPECT_DOUBLE_EQ(B.forLongReplays(0, false), 12 - 0.3 * 6);
+  EXPECT_DOUBLE_EQ(B.forLongReplays(13, false), 0);
+  EXPECT_DOUBLE_EQ(B.forLongReplays(13, true), 0.4) << "the first round has some time";
 }
 
 TEST(RoundBudget, shortestReplay_takesWhatEarlierOnesTook) {
@@ -89,12 +89,12 @@ TEST(RoundBudget, shortestReplay_takesWhatEarlierOnesTook) {
 
 TEST(RoundBudget, replaysAfterALongCompile_takeWhatTheyWerePlannedWith) {
   RoundBudget B{20, 1};
-  // Planned as 0.4 of 5.5 s at the beginning; four seconds later half of what is left is 3.5 s.
-  EXPECT_DOUBLE_EQ(B.forReplays(0, false, 0), 0.4 * 5.5);
-  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 2.2), 2.2);
-  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 0), 0.4 * 3.5) << "nothing was planned";
-  EXPECT_DOUBLE_EQ(B.forReplays(9.5, false, 2.2), 1.5) << "the confirmation's time is kept";
-  EXPECT_DOUBLE_EQ(B.forReplays(9.5, false, 2.2, SearchOn), 2.2);
-  EXPECT_EQ(B.forReplays(12, false, 2.2), 0) << "nothing is left";
-  EXPECT_DOUBLE_EQ(B.forReplays(12, true, 0.2), 0.4) << "the first round has some time";
+  // Planned as 0.4 of 6 s at the beginning; four seconds later half of what is left is 4 s.
+  EXPECT_DOUBLE_EQ(B.forReplays(0, false, 0), 0.4 * 6);
+  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 2.4), 2.4);
+  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 0), 0.4 * 4) << "nothing was planned";
+  EXPECT_DOUBLE_EQ(B.forReplays(10.5, false, 2.4), 1.5) << "the confirmation's time is kept";
+  EXPECT_DOUBLE_EQ(B.forReplays(10.5, false, 2.4, SearchOn), 2.4);
+  EXPECT_EQ(B.forReplays(13, false, 2.4), 0) << "nothing is left";
+  EXPECT_DOUBLE_EQ(B.forReplays(13, true, 0.2), 0.4) << "the first round has some time";
 }
