@@ -225,6 +225,19 @@ struct CompareRecord {
   }
 };
 
+/// A `__constant__` variable that the kernel's code names, so that the kernel may follow an address
+/// in it. It names no other ones.
+struct ConstantRecord {
+  static constexpr ProtocolKind Kind{PlanFile, "constant", Often::Many};
+  std::string Kernel;
+  std::string Variable;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.name("variable", Record.Variable);
+  }
+};
+
 // The records that ask for hardware counters (MetricsFile).
 
 /// The number of the pass that is counted, from 0.

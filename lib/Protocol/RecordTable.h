@@ -33,7 +33,7 @@ using AllRecords = RecordList<
     // What the tools ask of the probe.
     SeedRecord, ReplayLimitRecord, HangLimitRecord, KernelRecord, VariantRecord, GuardRecord,
     GuardedShape, PlannedShape, PlannedClass, ExcludeRecord, MeasureRecord, CompareRecord,
-    PassRecord, MetricRecord, CountWish, DirectoryRecord, CaptureWish,
+    ConstantRecord, PassRecord, MetricRecord, CountWish, DirectoryRecord, CaptureWish,
     // What the probe writes about a captured launch.
     RawKernel, RawAttribute, RawParameter, RawRange, RawVariable, RawAfter, RawContainer, RawEnd>;
 

@@ -46,24 +46,36 @@ public:
   Error add(const PtxItem &Item);
 
 private:
-  void note(StringRef Text, ArrayRef<PtxToken> Instruction);
-  bool isManaged(StringRef Name) const;
+  Error note(StringRef Text, ArrayRef<PtxToken> Instruction);
+  Error noteVariable(StringRef Name);
 
   StringRef ModuleText;
   const ScannedPtx &Module;
   KernelHazards &H;
 };
 
-bool BodyScan::isManaged(StringRef Name) const {
+/// Notes that the kernel names \p Name, if that is a variable of the module.
+Error BodyScan::noteVariable(StringRef Name) {
   const PtxItem *Item = Module.find(Name);
   if (!Item || Item->Kind != PtxItem::Variable)
-    return false;
-  // Only the declaration before the initial value counts:
+    return Error::success();
+  // Only the declaration before the initial value tells the kind:
   // `.global .attribute(.managed) .align 4 .u32 Counter`.
-  return ModuleText.slice(Item->Begin, Item->End).split('=').first.contains(".managed");
+  auto [Declaration, Value] = ModuleText.slice(Item->Begin, Item->End).split('=');
+  H.ManagedVariable |= Declaration.contains(".managed");
+  if (!Declaration.contains(".const") || !H.Constants.insert(Name.str()).second)
+    return Error::success();
+  auto Tokens = lexPtx(Value);
+  if (!Tokens)
+    return Tokens.takeError();
+  for (const PtxToken &T : *Tokens)
+    if (T.Kind == PtxToken::Word)
+      if (Error E = noteVariable(textOf(Value, T)))
+        return E;
+  return Error::success();
 }
 
-void BodyScan::note(StringRef Text, ArrayRef<PtxToken> Instruction) {
+Error BodyScan::note(StringRef Text, ArrayRef<PtxToken> Instruction) {
   StringRef Opcode = textOf(Text, Instruction[0]);
   H.SurfaceWrites |= Opcode == "sust" || Opcode == "sured";
   H.Multimem |= Opcode == "multimem";
@@ -71,9 +83,11 @@ void BodyScan::note(StringRef Text, ArrayRef<PtxToken> Instruction) {
   for (const PtxToken &T : Instruction.drop_front()) {
     if (T.Kind == PtxToken::Directive)
       H.SystemScope |= textOf(Text, T) == ".sys";
-    else if (T.Kind == PtxToken::Word && !H.ManagedVariable)
-      H.ManagedVariable = isManaged(textOf(Text, T));
+    else if (T.Kind == PtxToken::Word)
+      if (Error E = noteVariable(textOf(Text, T)))
+        return E;
   }
+  return Error::success();
 }
 
 Error BodyScan::add(const PtxItem &Item) {
@@ -85,9 +99,13 @@ Error BodyScan::add(const PtxItem &Item) {
   MutableArrayRef<PtxToken> Body =
       MutableArrayRef(*Tokens).drop_front(Open - Tokens->begin() + 1).drop_back();
   setRoles(Text, Body);
-  forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> I) { note(Text, I); });
+  Error Failed = Error::success();
+  forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> I) {
+    if (!Failed)
+      Failed = note(Text, I);
+  });
   H.SpinWait = H.SpinWait || hasSpinLoop(Text, Body);
-  return Error::success();
+  return Failed;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 /// (lib/Tune) uses them to decide how the kernel is timed.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct KernelHazards {
   bool SpinWait = false;
   /// Functions that are called but have no body in the module.
   std::vector<std::string> External;
+  /// The `__constant__` variables that it names, and those whose addresses are in their initial
+  /// values. They are no hazard, but may hold addresses that the kernel follows.
+  std::set<std::string> Constants;
 
   bool operator==(const KernelHazards &) const = default;
 };

@@ -49,6 +49,9 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
                                     P.Kernels[R.Kernel].Classes[R.Shape.undivided()][R.Key] =
                                         R.Shape.Class;
                                   }) ||
+         takeRecord<ConstantRecord>(
+             In,
+             [&](const ConstantRecord &R) { P.Kernels[R.Kernel].Constants.insert(R.Variable); }) ||
          takeRecord<ExcludeRecord>(In, [&](const ExcludeRecord &R) { Excluded.push_back(R); }) ||
          takeRecord<MeasureRecord>(In, [&](const MeasureRecord &R) { Measured.push_back(R); }) ||
          takeRecord<CompareRecord>(In, [&](const CompareRecord &R) { ToCompare.push_back(R); });

@@ -43,6 +43,7 @@ struct PlannedKernel {
   std::set<size_t> Measured;     ///< The variants that compute something else and are only timed.
   /// The variants that launches of the program may run only after their output was compared.
   std::set<size_t> ToCompare;
+  std::set<std::string> Constants;  ///< The `__constant__` variables that the kernel names.
   std::map<unsigned, Guard> Guards; ///< By number, from 1.
   std::vector<PlannedShape> Shapes;
   /// The classes into which the launches of a shape are divided, by this shape, undivided, and the

@@ -2,6 +2,7 @@
 
 #include "Probe/Driver/Container.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <iterator>
@@ -78,8 +79,10 @@ bool ModuleSymbols::read(std::string_view Elf) {
   return Sections.valid();
 }
 
-/// Returns the variable whose address the call returns. The base is 0 if the call returns none.
-static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+/// Returns the variable whose address the call returns, and sets its \p Name. The base is 0 if the
+/// call returns none.
+static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call,
+                            std::string &Name) {
   MemoryRange Range;
   Range.Context = Call.context;
   auto Take = [&](const CUdeviceptr *Base, const size_t *Bytes) {
@@ -90,11 +93,13 @@ static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call)
   case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2): {
     auto *P = static_cast<const cuModuleGetGlobal_v2_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
+    Name = P->name ? P->name : "";
     break;
   }
   case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal): {
     auto *P = static_cast<const cuLibraryGetGlobal_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
+    Name = P->name ? P->name : "";
     break;
   }
   case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged): {
@@ -117,11 +122,12 @@ void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   if (Call.callbackSite != CUPTI_API_EXIT || !Result || *Result != CUDA_SUCCESS)
     return;
-  MemoryRange Range = askedFor(Id, Call);
+  std::string Name;
+  MemoryRange Range = askedFor(Id, Call, Name);
   if (!Range.Base)
     return;
   std::lock_guard<std::mutex> Guard(Lock);
-  Asked[Range.Base] = Range;
+  Asked[Range.Base] = {Range, std::move(Name)};
 }
 
 void ModuleGlobals::forgetFound() {
@@ -145,7 +151,8 @@ void ModuleGlobals::contextDestroyed(CUcontext Context) {
   Handles.contextDestroyed(Context);
   std::lock_guard<std::mutex> Guard(Lock);
   Known.erase(Context);
-  std::erase_if(Asked, [&](const auto &Each) { return Each.second.Context == Context && Context; });
+  std::erase_if(Asked,
+                [&](const auto &Each) { return Each.second.Range.Context == Context && Context; });
 }
 
 /// Returns whether \p Range still exists, and sets its size. Variables of an unloaded module need
@@ -214,29 +221,23 @@ ModuleGlobals::Found ModuleGlobals::ofAllModules(const DriverApi &Driver, CUcont
   return Result;
 }
 
-Failure ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
-                             const Place &Where, bool Constants) const {
-  Found Variables;
+/// Passes the variables of one \p Kind of the kernel's module to \p Take.
+Failure ModuleGlobals::ofOwnModule(Names Image::*Kind, const DriverApi &Driver, const Place &Where,
+                                   const Taker &Take) const {
   Names Own, OfHost;
   size_t Modules = 0;
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    for (const auto &[Base, Range] : Asked)
-      if (!Range.Context || Range.Context == Where.Context)
-        Variables[Base] = Range;
     OfHost = Managed;
     for (const auto &[Digest, I] : Images) {
       if (!I.Kernels.count(Where.Kernel))
         continue;
       ++Modules;
-      Own.insert(I.Variables.begin(), I.Variables.end());
-      if (Constants)
-        Own.insert(I.Constants.begin(), I.Constants.end());
+      Own.insert((I.*Kind).begin(), (I.*Kind).end());
     }
   }
   if (Modules == 0)
     return Failure("module-unseen");
-  dropGone(Driver, Variables);
   for (const std::string &Name : Own) {
     MemoryRange Range;
     Range.Context = Where.Context;
@@ -244,13 +245,60 @@ Failure ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &
     bool Known = findIn(Driver, {Where.Module, Where.Context}, Name, Range);
     // If several modules have this kernel, each has variables of its own.
     if (Known && Range.Bytes)
-      Variables[Range.Base] = Range;
+      Take(Name, Range);
     else if (Modules == 1)
       return Failure("module-variables");
   }
+  return Failure::none();
+}
+
+Failure ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
+                             const Place &Where) const {
+  Found Variables;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (const auto &[Base, Its] : Asked)
+      if (!Its.Range.Context || Its.Range.Context == Where.Context)
+        Variables[Base] = Its.Range;
+  }
+  dropGone(Driver, Variables);
+  Failure Why = ofOwnModule(
+      &Image::Variables, Driver, Where,
+      [&](const std::string &, const MemoryRange &Range) { Variables[Range.Base] = Range; });
+  if (Why)
+    return Why;
   for (const auto &[Base, Range] : ofAllModules(Driver, Where.Context))
     Variables[Base] = Range;
   for (const auto &[Base, Range] : Variables)
     Ranges.push_back(Range);
   return Failure::none();
+}
+
+Failure ModuleGlobals::addConstants(std::vector<MemoryRange> &Ranges,
+                                    std::vector<MemoryRange> &Others, const DriverApi &Driver,
+                                    const Place &Where, const std::set<std::string> &Named) const {
+  std::set<CUdeviceptr> Own;
+  Failure Why = ofOwnModule(&Image::Constants, Driver, Where,
+                            [&](const std::string &Name, const MemoryRange &Range) {
+                              Own.insert(Range.Base);
+                              (Named.count(Name) ? Ranges : Others).push_back(Range);
+                            });
+  if (Why)
+    return Why;
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (const auto &[Base, Its] : Asked)
+    if (Its.Range.Context == Where.Context && Its.Range.Bytes && !Own.count(Base) &&
+        isConstant(Its.Name))
+      Others.push_back(Its.Range);
+  return Failure::none();
+}
+
+/// Whether all images in which there is a variable \p Name have it as a constant, and there is one.
+/// The lock must be held.
+bool ModuleGlobals::isConstant(const std::string &Name) const {
+  auto Has = [&](Names Image::*Kind) {
+    return std::any_of(Images.begin(), Images.end(),
+                       [&](const auto &Each) { return (Each.second.*Kind).count(Name) > 0; });
+  };
+  return Has(&Image::Constants) && !Has(&Image::Variables);
 }

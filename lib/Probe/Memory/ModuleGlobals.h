@@ -8,6 +8,7 @@
 #include "Probe/Memory/DeviceMemory.h"
 #include "Probe/Process/Failure.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -51,16 +52,26 @@ public:
   };
   /// Adds the variables of the kernel's module and of all other modules in its context to
   /// \p Ranges. Those of other modules count because a kernel may find their addresses in memory.
-  /// With \p Constants it also adds variables that no kernel writes, for callers that look for
-  /// addresses. Fails if it cannot know all of them.
-  Failure addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
-                bool Constants) const;
+  /// Fails if it cannot know all of them.
+  Failure addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
+                const Place &Where) const;
+  /// Adds constants that may hold addresses: those of the kernel's module that are in \p Named to
+  /// \p Ranges, and to \p Others the rest of that module's and those of other modules whose
+  /// addresses the program has asked for (addTo() adds these, too). Fails as addTo().
+  Failure addConstants(std::vector<MemoryRange> &Ranges, std::vector<MemoryRange> &Others,
+                       const DriverApi &Driver, const Place &Where,
+                       const std::set<std::string> &Named) const;
 
 private:
   using Image = ModuleSymbols;
   using Names = std::set<std::string, std::less<>>;
   using Found = std::map<CUdeviceptr, MemoryRange>;
+  /// Takes a variable of the kernel's module.
+  using Taker = std::function<void(const std::string &Name, const MemoryRange &Range)>;
 
+  Failure ofOwnModule(Names Image::*Kind, const DriverApi &Driver, const Place &Where,
+                      const Taker &Take) const;
+  bool isConstant(const std::string &Name) const;
   Found ofAllModules(const DriverApi &Driver, CUcontext Context) const;
   void forgetFound();
 
@@ -69,7 +80,12 @@ private:
   /// The images by their digest, because a module may be loaded a million times.
   std::map<std::string, Image> Images;
   Names Managed; ///< The managed variables of all images.
-  Found Asked;
+  /// The variables whose addresses the program has asked for, by address.
+  struct AskedVariable {
+    MemoryRange Range;
+    std::string Name;
+  };
+  std::map<CUdeviceptr, AskedVariable> Asked;
   /// What ofAllModules() has found in each context since the last load or unload. Changes counts
   /// the loads and unloads.
   mutable std::map<CUcontext, Found> Known;

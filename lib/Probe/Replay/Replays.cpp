@@ -251,15 +251,36 @@ Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::R
   if (Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return Failure("module-unknown");
   std::vector<MemoryRange> Variables;
-  Failure Why = Globals.addTo(Variables, Driver, {Target.Kernel.Planned->Name, Module, Context},
-                              /*Constants=*/!Of.Pointed.empty());
+  const ModuleGlobals::Place Where{Target.Kernel.Planned->Name, Module, Context};
+  Failure Why = Globals.addTo(Variables, Driver, Where);
   if (Why)
     return Why;
   for (const MemoryRange &Range : Variables)
     (hazardOfKind(Range.Kind) ? Of.Pointed : Of.Saved).push_back(Range);
+  if (Why = constants(Target, Where, Of); Why)
+    return Why;
   if (Why = guarded(Device, Of); Why)
     return Why;
   return reachedBy(Target, Of.Pointed);
+}
+
+/// Adds the constants of the kernel's module, if there is memory to which they may lead. A constant
+/// that the kernel does not name, and that no argument leads to, counts like that memory: a library
+/// may keep an address of the host in it, but the kernel reads it only if it finds its address.
+/// Such a constant is not saved, although the program may have asked for its address.
+Failure Replays::constants(const ReplayTarget &Target, const ModuleGlobals::Place &Where,
+                           Replay::Ranges &Of) const {
+  if (Of.Pointed.empty())
+    return Failure::none();
+  std::vector<MemoryRange> Unnamed;
+  if (Failure Why =
+          Globals.addConstants(Of.Saved, Unnamed, Driver, Where, Target.Kernel.Planned->Constants))
+    return Why;
+  for (const MemoryRange &Range : Unnamed) {
+    std::erase_if(Of.Saved, [&](const MemoryRange &Other) { return Other.Base == Range.Base; });
+    (reaches(Target.Call, Target.Kernel, {Range}) ? Of.Saved : Of.Pointed).push_back(Range);
+  }
+  return Failure::none();
 }
 
 /// Returns the address by which kernels reach the host memory at \p Host, or 0 if they do not. For

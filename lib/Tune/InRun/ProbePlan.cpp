@@ -86,6 +86,8 @@ static std::string printKernel(const JobKernel &Job, llvm::ArrayRef<JobVariant> 
                      printVariants(Job, Variants, [](size_t) { return true; });
   std::vector<std::string> Names = namesOf(Variants);
   Text += printShapes(Kernel, Choice.Shapes) + printClasses(Job.Traced, Choice.Shapes);
+  for (const std::string &Variable : Job.Hazards.Constants)
+    Text += recordLine(ConstantRecord{Kernel, Variable});
   for (const std::string &Variant : Excluded)
     Text += recordLine(ExcludeRecord{Kernel, Variant});
   for (size_t V = 0; V < Names.size(); ++V)

@@ -79,6 +79,8 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
       Text += "exclude\t" + Kernel + "\t" + Variant + "\n";
     for (const std::string &Variant : Plan.Measured)
       Text += "measure\t" + Kernel + "\t" + Variant + "\n";
+    for (const std::string &Variable : Plan.Constants)
+      Text += "constant\t" + Kernel + "\t" + Variable + "\n";
     for (const std::string &Variant : Plan.ToCompare)
       Text += "compare\t" + Kernel + "\t" + Variant + "\n";
   }
@@ -103,7 +105,7 @@ static std::string imageWithClones() {
     for (auto [Variant, Suffix] : Clones)
       All.push_back(Kernel + Suffix);
   }
-  return standin::imageFile(All, {{"Counter", 64}});
+  return standin::imageFile(All, {{"Counter", 64}}, /*Managed=*/false, {{"Locks", 8}});
 }
 
 CommandResult StandInRun::time(const StandInPlan &Plan) {

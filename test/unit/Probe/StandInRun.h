@@ -16,6 +16,8 @@ struct StandInPlan {
   unsigned HangMs = 10'000;
   /// The variants of every kernel that are excluded or measured.
   std::vector<std::string> Excluded, Measured;
+  /// The constants that every kernel names.
+  std::vector<std::string> Constants = {};
   /// The variants of every kernel that launches may run only after they were compared.
   std::vector<std::string> ToCompare = {};
   /// The variants of every kernel that are not in the plan.

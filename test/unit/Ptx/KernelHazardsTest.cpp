@@ -68,6 +68,23 @@ TEST(KernelHazards, eachHazard_isFound) {
   EXPECT_EQ(hazardsOf(Call("other")), Opaque);
 }
 
+TEST(KernelHazards, constants_thatTheKernelMayRead_areNamed) {
+  PtxModule Module =
+      parsed(ptx(std::string(Declarations) +
+                 ".const .align 4 .b8 named[16];\n"
+                 ".const .align 8 .u64 table[2] = {generic(pointed), 0};\n"
+                 ".const .align 4 .u32 pointed = 7;\n"
+                 ".visible .const .align 8 .u64 host_address;\n"
+                 ".func leaf() { mov.u64 %rd1, table; ret; }\n"
+                 ".visible .entry k() { ld.const.u32 %r1, [named+4]; call.uni leaf;\n"
+                 "ld.global.u32 %r2, [own_count]; ret; }\n"
+                 ".visible .entry plain() { ret; }\n"));
+  KernelHazards H;
+  H.Constants = {"named", "pointed", "table"};
+  EXPECT_EQ(llvm::cantFail(Module.kernelHazards("k")), H);
+  EXPECT_EQ(llvm::cantFail(Module.kernelHazards("plain")), KernelHazards());
+}
+
 TEST(KernelHazards, hazards_ofReachedFunctionsOnly_areFound) {
   PtxModule Module = parsed(ptx(std::string(Declarations) +
                                 ".func leaf() { call.uni (r), vprintf, (a, b); ret; }\n"

@@ -152,6 +152,32 @@ TEST(StandInReplayed, hiddenHostMemoryWrittenByTheKernel_isPutBack) {
   }
 }
 
+TEST(StandInReplayed, hostAddressInAConstant_countsOnlyIfTheKernelMayReadIt) {
+  for (bool Named : {false, true}) {
+    StandInRun Run("host-in-constant");
+    StandInPlan Plan;
+    if (Named)
+      Plan.Constants = {"Locks"};
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_EQ(Run.Timed.of("timed").empty(), Named) << printed(Run.Timed);
+    EXPECT_EQ(Run.Timed.of("stood-back"),
+              Named ? std::vector<Fields>({{"step", "points-to-host"}}) : std::vector<Fields>())
+        << printed(Run.Timed);
+  }
+}
+
+TEST(StandInReplayed, addressOfAConstantThatTheKernelDoesNotName_leadsToWhatIsInIt) {
+  for (const char *Scenario : {"constant-as-argument", "constant-in-memory"}) {
+    StandInRun Run(Scenario);
+    expectSame(Run.time({}), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
+    EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"scale", "points-to-host"}}))
+        << printed(Run.Timed);
+  }
+}
+
 TEST(StandInReplayed, hostMemoryWrittenByTheProgramMeanwhile_keepsWhatWasWritten) {
   StandInRun Run("host-written");
   expectSame(Run.time({}), Run.Plain);

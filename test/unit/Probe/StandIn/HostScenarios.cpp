@@ -86,6 +86,50 @@ void carve::standin::hostWritten(Kernels &K) {
   std::printf("lost %u\n", Lost);
 }
 
+/// Keeps the address of host memory in a constant, as libraries do, and returns the constant's
+/// address.
+static CUdeviceptr constantWithHostAddress(Kernels &K) {
+  void *Host = nullptr;
+  CHECK(cuMemHostAlloc(&Host, Count * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
+  std::memset(Host, 0, Count * sizeof(unsigned));
+  CUdeviceptr Constant = 0;
+  size_t Bytes = 0;
+  CHECK(cuLibraryGetGlobal(&Constant, &Bytes, K.Library, "Locks"));
+  CHECK(cuMemcpyHtoD(Constant, &Host, sizeof Host));
+  return Constant;
+}
+
+void carve::standin::hostInConstant(Kernels &K) {
+  constantWithHostAddress(K);
+  Buffer Data(Count, 1);
+  for (int L = 0; L < Launches; ++L)
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+  Data.print("data");
+}
+
+/// Passes the address of the constant to a kernel, which adds what it reads there.
+void carve::standin::constantAsArgument(Kernels &K) {
+  CUdeviceptr Constant = constantWithHostAddress(K);
+  unsigned Two = 2;
+  for (int L = 0; L < Launches; ++L) {
+    Buffer Out(2, unsigned(L));
+    launch(K.Scale, nullptr, {&Out.Base, &Constant, &Two});
+    Out.free();
+  }
+}
+
+/// The address of the constant is in memory, where the kernel may find it.
+void carve::standin::constantInMemory(Kernels &K) {
+  CUdeviceptr Constant = constantWithHostAddress(K);
+  Buffer Data(Count, 1);
+  CHECK(cuMemcpyHtoD(Data.Base + 512, &Constant, sizeof Constant));
+  for (int L = 0; L < Launches; ++L) {
+    Buffer Out(Count, unsigned(L));
+    launch(K.Scale, nullptr, {&Out.Base, &Data.Base, &Data.Count});
+    Out.free();
+  }
+}
+
 /// A kernel of another module has left the address of its variable, for which nobody has asked.
 static CUdeviceptr addressOfTable(const std::string &Image) {
   CUmodule Module = nullptr;

@@ -11,11 +11,12 @@
 
 namespace carve::standin {
 
-/// Returns an image with \p Kernels and \p Variables. Each variable has a name and its bytes; all
-/// of them are in managed memory if \p Managed is set.
+/// Returns an image with \p Kernels, \p Variables and \p Constants. Each variable has a name and
+/// its bytes; all of them are in managed memory if \p Managed is set.
 inline std::string imageFile(const std::vector<std::string> &Kernels,
                              const std::vector<std::pair<std::string, unsigned>> &Variables,
-                             bool Managed = false) {
+                             bool Managed = false,
+                             const std::vector<std::pair<std::string, unsigned>> &Constants = {}) {
   std::string Names(1, '\0'), Sizes, SectionNames(1, '\0'), Body(sizeof(Elf64_Ehdr), '\0');
   std::vector<Elf64_Sym> Symbols(1);
   auto Add = [&](const std::string &Name, unsigned char Type, Elf64_Half Section, unsigned Bytes) {
@@ -34,6 +35,10 @@ inline std::string imageFile(const std::vector<std::string> &Kernels,
     Add(Name, STT_OBJECT, 2, Bytes);
     Sizes += "global:" + Name + ":" + std::to_string(Bytes) + " ";
   }
+  for (const auto &[Name, Bytes] : Constants) {
+    Add(Name, STT_OBJECT, 3, Bytes);
+    Sizes += "global:" + Name + ":" + std::to_string(Bytes) + " ";
+  }
   std::vector<Elf64_Shdr> Sections(1);
   auto Section = [&](const char *Name, Elf64_Word Type, const std::string &Bytes) {
     Elf64_Shdr Header{};
@@ -48,6 +53,7 @@ inline std::string imageFile(const std::vector<std::string> &Kernels,
   };
   Section(".text", SHT_PROGBITS, std::string(16, 'x'));
   Section(".nv.global", SHT_NOBITS, std::string(64, '\0'));
+  Section(".nv.constant3", SHT_PROGBITS, std::string(64, '\0'));
   Section(".comment", SHT_PROGBITS, Sizes);
   Section(".strtab", SHT_STRTAB, Names);
   Section(".symtab", SHT_SYMTAB,

@@ -38,7 +38,8 @@ void carve::standin::checkCall(CUresult Status, const char *Call) {
 /// The program's device code, as nvcc would have embedded it.
 static const void *embeddedImage() {
   static const std::string Image =
-      imageFile({"scale", "step", "sum", "append", "count", "masked"}, {{"Counter", 64}});
+      imageFile({"scale", "step", "sum", "append", "count", "masked"}, {{"Counter", 64}},
+                /*Managed=*/false, {{"Locks", 8}});
   return Image.data();
 }
 
