@@ -30,6 +30,9 @@ enum Column {
   TotalNs,
   FirstOptional,
   SmemSpilling = FirstOptional,
+  FrontEnd,
+  KnownPtx,
+  OptimizationLevel,
   SpillBytes,
   Occupancy,
   Efficiency,
@@ -50,6 +53,9 @@ constexpr std::array<llvm::StringLiteral, ColumnCount> ColumnNames{"program",
                                                                    "launches",
                                                                    "total_ns",
                                                                    "smem_spilling",
+                                                                   "front_end_knob",
+                                                                   "known_ptx",
+                                                                   "optimization_level",
                                                                    "spill_bytes",
                                                                    "occupancy",
                                                                    "efficiency",
@@ -162,10 +168,22 @@ llvm::Error readSetting(const Line &L, SweepSetting &To) {
   if (L.text(Dlcm) != "-")
     if (llvm::Error E = L.read(Dlcm, To.Dlcm))
       return E;
-  llvm::StringRef Smem = L.text(SmemSpilling);
-  if (Smem != "0" && Smem != "1" && Smem != "-")
-    return L.wrong(SmemSpilling, "0 or 1");
-  To.SmemSpilling = Smem == "1";
+  for (auto [C, Switch] : {std::pair(SmemSpilling, &To.SmemSpilling), {KnownPtx, &To.KnownPtx}}) {
+    llvm::StringRef Text = L.text(C);
+    if (Text != "0" && Text != "1" && Text != "-")
+      return L.wrong(C, "0 or 1");
+    *Switch = Text == "1";
+  }
+  if (llvm::StringRef Level = L.text(OptimizationLevel); Level == "1")
+    To.OptimizationLevel = 1;
+  else if (Level != "-")
+    return L.wrong(OptimizationLevel, "1 or '-'");
+  if (L.text(FrontEnd) == "-")
+    return llvm::Error::success();
+  std::optional<FrontEndKnob> Knob = frontEndKnobNamed(L.text(FrontEnd));
+  if (!Knob)
+    return L.wrong(FrontEnd, (FrontEndKnobNames + ", or '-'").str());
+  To.FrontEnd = *Knob;
   return llvm::Error::success();
 }
 

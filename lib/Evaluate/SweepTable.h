@@ -4,6 +4,7 @@
 /// reads it first.
 #pragma once
 
+#include "Nvcc/FrontEndSetting.h"
 #include "Protocol/LaunchShape.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -22,8 +23,11 @@ struct SweepSetting {
   std::optional<unsigned> FrontEndCap;                     ///< cicc's `-maxreg`.
   std::optional<unsigned> PtxasCap;                        ///< ptxas' `-maxrregcount`.
   unsigned RegisterUsageLevel = DefaultRegisterUsageLevel; ///< ptxas' `--register-usage-level`.
-  std::string Dlcm;          ///< ptxas' `-dlcm`; empty if it was not given.
-  bool SmemSpilling = false; ///< Registers are spilled to shared memory.
+  std::string Dlcm;                           ///< ptxas' `-dlcm`; empty if it was not given.
+  bool SmemSpilling = false;                  ///< Registers are spilled to shared memory.
+  FrontEndKnob FrontEnd = FrontEndKnob::None; ///< What else cicc was told.
+  bool KnownPtx = false; ///< What is known of the launches was put into the PTX.
+  std::optional<unsigned> OptimizationLevel = {}; ///< ptxas' `--opt-level`.
 
   static constexpr unsigned DefaultRegisterUsageLevel = 5; ///< The default of ptxas.
   bool isDefault() const { return *this == SweepSetting(); }
@@ -54,7 +58,8 @@ struct SweepRow {
 /// Returns the rows of \p Text in their order. The text is tab-separated and has a header. The
 /// columns may have any order. Required are `program kernel grid block static_smem_bytes
 /// dynamic_smem_bytes frontend_cap ptxas_cap register_usage_level dlcm regs_per_thread launches
-/// total_ns`. Optional are `smem_spilling` (0 or 1), `spill_bytes`, `occupancy` (0 to 1),
+/// total_ns`. Optional are `smem_spilling` (0 or 1), `front_end_knob` (its name in variants),
+/// `known_ptx` (0 or 1), `optimization_level` (1), `spill_bytes`, `occupancy` (0 to 1),
 /// `efficiency` and `utilization` (0 means not known); each is `-` if a row does not have it. Other
 /// columns and empty lines are ignored. Fails with \p Name, line, column, the actual and the
 /// expected value.

@@ -176,14 +176,41 @@ std::vector<SweptProgram> carve::sweptPrograms(llvm::ArrayRef<SweepRow> Rows,
   return Programs;
 }
 
+/// The setting that the table writes as \p Row, without caps; nothing if it has a value that no
+/// variant has.
+static std::optional<VariantSetting> withoutCaps(const SweepSetting &Row) {
+  VariantSetting V;
+  if (!Row.Dlcm.empty()) {
+    std::optional<LoadCaching> Loads = loadCachingNamed(Row.Dlcm);
+    if (!Loads)
+      return std::nullopt;
+    V.Loads = *Loads;
+  }
+  if (Row.RegisterUsageLevel != SweepSetting::DefaultRegisterUsageLevel)
+    V.RegisterUsageLevel = Row.RegisterUsageLevel;
+  V.OptimizationLevel = Row.OptimizationLevel;
+  V.SmemSpilling = Row.SmemSpilling;
+  V.FrontEnd = Row.FrontEnd;
+  V.KnownPtx = Row.KnownPtx;
+  return V;
+}
+
+/// Adds \p Value to \p Values if it is not there and not \p Default.
+template <class T> static void addTo(std::vector<T> &Values, const T &Value, const T &Default) {
+  if (Value != Default && !llvm::is_contained(Values, Value))
+    Values.push_back(Value);
+}
+
 SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
   RegisterRegion Region;
   Region.Default.RegsPerThread = K.Variants.at({}).RegsPerThread;
   Region.Default.StaticSmemBytes = K.StaticSmemBytes;
   Region.AtMin = Region.AtMax = Region.Default;
-  std::set<unsigned> Levels;
+  std::set<SweepSetting> Combinations; // Of knobs other than caps.
   for (const auto &[Setting, V] : K.Variants) {
-    Levels.insert(Setting.RegisterUsageLevel);
+    SweepSetting Uncapped = Setting;
+    Uncapped.FrontEndCap = Uncapped.PtxasCap = std::nullopt;
+    Combinations.insert(Uncapped);
     if (!isCapAlone(Setting))
       continue;
     Region.AtMin.RegsPerThread = std::min(Region.AtMin.RegsPerThread, V.RegsPerThread);
@@ -197,22 +224,18 @@ SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
   Space.MinRegs = Region.rMin();
   Space.MaxRegs = Region.rMax();
   Space.FrontEndCaps = Space.SmemSpilling = true;
-  Space.LoadCachings = {LoadCaching::L2Only}; // The table knows no other.
-  for (unsigned Level : Levels) {
-    VariantSetting V;
-    SweepSetting Knobs;
-    Knobs.RegisterUsageLevel = Level;
-    if (Level != SweepSetting::DefaultRegisterUsageLevel) {
-      V.RegisterUsageLevel = Level;
-      Space.RegisterUsageLevels.push_back(Level);
-    }
-    for (bool Smem : {false, true})
-      for (bool CacheGlobal : {false, true}) {
-        V.SmemSpilling = Knobs.SmemSpilling = Smem;
-        V.Loads = CacheGlobal ? LoadCaching::L2Only : LoadCaching::AsCompiled;
-        Knobs.Dlcm = CacheGlobal ? "cg" : "";
-        addRows(Swept, K, V, Knobs);
-      }
+  for (const SweepSetting &Knobs : Combinations) {
+    std::optional<VariantSetting> V = withoutCaps(Knobs);
+    if (!V)
+      continue;
+    addTo(Space.FrontEndKnobs, V->FrontEnd, FrontEndKnob::None);
+    addTo(Space.LoadCachings, V->Loads, LoadCaching::AsCompiled);
+    if (V->RegisterUsageLevel)
+      addTo(Space.RegisterUsageLevels, *V->RegisterUsageLevel,
+            SweepSetting::DefaultRegisterUsageLevel);
+    Space.KnownPtx |= V->KnownPtx;
+    Space.LessOptimized |= V->OptimizationLevel.has_value();
+    addRows(Swept, K, *V, Knobs);
   }
   for (const auto &[Setting, Row] : Swept.Rows)
     Space.Only.push_back(Setting);

@@ -105,13 +105,17 @@ SweepRow rowWithColumn(llvm::StringRef Name, llvm::StringRef Value) {
 TEST(SweepTable, optionalColumns_areRead) {
   EXPECT_TRUE(rowWithColumn("smem_spilling", "1").Setting.SmemSpilling);
   EXPECT_TRUE(rowWithColumn("smem_spilling", "0").Setting.isDefault());
+  EXPECT_EQ(rowWithColumn("front_end_knob", "newrolled").Setting.FrontEnd,
+            FrontEndKnob::NewerLlvmRolled);
+  EXPECT_TRUE(rowWithColumn("known_ptx", "1").Setting.KnownPtx);
+  EXPECT_EQ(rowWithColumn("optimization_level", "1").Setting.OptimizationLevel, 1u);
   EXPECT_EQ(rowWithColumn("spill_bytes", "24").Metrics.SpillBytes, 24u);
   EXPECT_EQ(rowWithColumn("occupancy", "0.625").Metrics.Occupancy, 0.625);
   EXPECT_EQ(rowWithColumn("efficiency", "2e-10").Metrics.Efficiency, 2e-10);
   EXPECT_EQ(rowWithColumn("utilization", "165.5").Metrics.Utilization, 165.5);
   EXPECT_FALSE(rowWithColumn("efficiency", "0").Metrics.Efficiency);
-  for (const char *Column :
-       {"smem_spilling", "spill_bytes", "occupancy", "efficiency", "utilization", "note"}) {
+  for (const char *Column : {"smem_spilling", "front_end_knob", "known_ptx", "optimization_level",
+                             "spill_bytes", "occupancy", "efficiency", "utilization", "note"}) {
     SweepRow R = rowWithColumn(Column, "-");
     EXPECT_TRUE(R.Setting.isDefault()) << Column;
     EXPECT_FALSE(R.Metrics.SpillBytes || R.Metrics.Occupancy || R.Metrics.Efficiency ||
@@ -123,6 +127,13 @@ TEST(SweepTable, optionalColumns_areRead) {
 TEST(SweepTable, malformedOptionalField_isNamed) {
   EXPECT_EQ(errorOf(withColumn("smem_spilling", "yes")),
             "t.tsv:2: column 'smem_spilling' is 'yes', expected 0 or 1");
+  EXPECT_EQ(errorOf(withColumn("known_ptx", "2")),
+            "t.tsv:2: column 'known_ptx' is '2', expected 0 or 1");
+  EXPECT_EQ(errorOf(withColumn("optimization_level", "3")),
+            "t.tsv:2: column 'optimization_level' is '3', expected 1 or '-'");
+  EXPECT_EQ(errorOf(withColumn("front_end_knob", "fast")),
+            "t.tsv:2: column 'front_end_knob' is 'fast', expected newllvm, newrolled, unroll, "
+            "unroll2, noremat, known or shapes, or '-'");
   EXPECT_EQ(errorOf(withColumn("spill_bytes", "-8")),
             "t.tsv:2: column 'spill_bytes' is '-8', expected a whole number");
   EXPECT_EQ(errorOf(withColumn("occupancy", "62")),
