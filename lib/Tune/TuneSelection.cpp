@@ -167,15 +167,15 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
                                                     const std::vector<SubjectSpace> &Subjects) {
   const TuneRequest &Request = State.Request;
   SelectionLimits Limits = Request.Limits;
-  // After the last run, decisions are stored.
-  constexpr double ShareOfRuns = 0.98;
-  Limits.BudgetS = ShareOfRuns * State.BudgetS;
+  // A small share of the budget is left for storing decisions after the last run.
+  constexpr double ShareForRuns = 0.98;
+  Limits.BudgetS = ShareForRuns * State.BudgetS;
   Limits.RunS = State.PlainWallS;
   Limits.RunsBefore = State.Runs;
   if (double Ns = tracedNs(Job); Ns > 0)
     Limits.EarlierProgramNs = {Ns};
   Limits.ElapsedS = [&State] { return State.seconds(); };
-  State.Confirms = true;
+  State.SelectsByRuns = true;
   if (State.recorded()) {
     std::vector<std::vector<std::string>> Names = variantNames(Built, Scope);
     return selectVariants(

@@ -1,7 +1,6 @@
 #include "Tune/TuneState.h"
 
 #include "Support/Clock.h"
-#include "Support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,13 +12,11 @@ using namespace carve;
 TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
     : Request(Request), Runner(Runner), Start(std::chrono::steady_clock::now()),
       Progress(*Request.Progress),
-      Check([this](const probe::TimeStretch &Stretch) -> llvm::Expected<RunRecord> {
-        // The stretched run is made in any case: it is the only one, and without it no program
-        // that prints times would be tuned.
-        if (std::optional<std::string> Why = whyNoTime(); Why && !Stretch.any())
-          return unsupported("budget", *Why);
-        return runWorkload(workload(), this->Request.Probe, {}, this->Runner, Stretch, gpus());
-      }) {
+      Check(
+          [this](const probe::TimeStretch &Stretch) {
+            return runWorkload(workload(), this->Request.Probe, {}, this->Runner, Stretch, gpus());
+          },
+          [this] { return whyNoTime(); }) {
   if (!recorded())
     Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), *Request.Progress);
 }
@@ -47,14 +44,14 @@ std::optional<double> TuneState::secondsLeft() const {
   return std::max(0.0, BudgetS - seconds());
 }
 
-std::optional<std::string> TuneState::whyNoTime(bool ToFind) const {
+std::optional<std::string> TuneState::whyNoTime(bool BeginsRound) const {
   std::optional<double> Left = secondsLeft();
   if (!Left)
     return std::nullopt;
   std::string Budget = "the budget of " + llvm::formatv("{0:f1} s", BudgetS).str();
   if (*Left <= PlainWallS)
     return Budget + " is used up";
-  bool Keeps = !Confirms && (ToFind || Prospect.InHand >= LeastPromise);
+  bool Keeps = !SelectsByRuns && (BeginsRound || Prospect.InHand >= LeastPromise);
   if (Keeps && secondsForRound() == 0.0)
     return "what is left of " + Budget + " is needed to confirm";
   return std::nullopt;

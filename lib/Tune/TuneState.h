@@ -43,14 +43,14 @@ struct TuneState {
   std::string
       GpuNote; ///< Why runs are not made on several GPUs at once, although `--gpus` says so.
   OutputCheck Check;
-  SampleRecord Samples;  ///< The samples that were read, or that are being recorded.
-  size_t TimingRuns = 0; ///< Timing runs taken from recorded samples so far.
-  unsigned Runs = 0;     ///< Runs made for the trace and the timing.
-  unsigned Traced = 1;   ///< Runs that the trace took.
-  double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
-  double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
-  GainProspect Prospect; ///< What the rounds so far have left to gain.
-  bool Confirms = false; ///< Whether the rounds are over, and whole runs select.
+  SampleRecord Samples;       ///< The samples that were read, or that are being recorded.
+  size_t TimingRuns = 0;      ///< Timing runs taken from recorded samples so far.
+  unsigned Runs = 0;          ///< Runs made for the trace and the timing.
+  unsigned Traced = 1;        ///< Runs that the trace took.
+  double PlainWallS = 0;      ///< Wall time of the traced run; 0 with recorded samples.
+  double BudgetS = 0;         ///< Seconds that the tuning may take; 0 if they are not limited.
+  GainProspect Prospect;      ///< What the rounds so far have left to gain.
+  bool SelectsByRuns = false; ///< Whether the rounds are over, and whole runs screen and confirm.
   std::map<size_t, EarlierReplays> Replays; ///< By kernel: what its replays so far have told.
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
   /// 0 before the first round.
@@ -65,10 +65,10 @@ struct TuneState {
   void setBudget();
   /// Seconds of the budget that are left, at least 0; nothing without a budget.
   std::optional<double> secondsLeft() const;
-  /// Why the budget has no time for one more run, or nothing if it has. While variants are still
-  /// searched, the time to confirm what is in hand is kept. A run \p ToFind more keeps that time
-  /// in any case.
-  std::optional<std::string> whyNoTime(bool ToFind = false) const;
+  /// Why the budget has no time for one more run, or nothing if it has. During the rounds, the time
+  /// for a confirmation is kept if earlier rounds have found something to confirm, and also if the
+  /// run begins another round, which is made to find something.
+  std::optional<std::string> whyNoTime(bool BeginsRound = false) const;
   /// Seconds that the next timing run may take beyond a plain run, with compiling for it, after
   /// what the rounds so far have found (RoundBudget::forRound()). It is 0 if nothing is left, and
   /// nothing without a budget. The first timing run always has some.

@@ -71,7 +71,7 @@ std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
   const SelectionLimits &Limits = State.Request.Limits;
   // A run that is repeated without the variants at fault must leave time to confirm a gain, and the
   // first run of a round to confirm what it may find.
-  if (auto Why = State.whyNoTime(/*ToFind=*/Timing == 0))
+  if (auto Why = State.whyNoTime(/*BeginsRound=*/Timing == 0))
     return Why;
   if (State.Runs + Timing >= Limits.MaxRuns)
     return "the limit of " + std::to_string(Limits.MaxRuns) + " runs is reached";

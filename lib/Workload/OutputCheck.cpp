@@ -13,13 +13,17 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference && (Stretch.any() || Plain < MostPlain)) {
     const probe::TimeStretch By = std::exchange(Stretch, {});
+    if (std::optional<std::string> Why = By.any() ? std::nullopt : WhyNoRun()) {
+      *Difference += "; the default was not run again: " + *Why;
+      break;
+    }
+    Plain += !By.any();
+    ++Runs;
     llvm::Expected<RunRecord> Again = RunDefault(By);
     if (!Again) {
       logLine("the default could not run again: " + llvm::toString(Again.takeError()));
       break;
     }
-    Plain += !By.any();
-    ++Runs;
     if (Again->Interrupted)
       return interrupted(Again->Interrupted);
     if (!Again->succeeded())

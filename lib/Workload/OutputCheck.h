@@ -15,10 +15,14 @@ namespace carve {
 /// The check of one tuning.
 class OutputCheck {
 public:
-  /// Runs the untouched program with its time stretched by \p Stretch. Fails if no run was made.
+  /// Runs the untouched program with its time stretched by \p Stretch.
   using DefaultRun = std::function<llvm::Expected<RunRecord>(const probe::TimeStretch &Stretch)>;
+  /// Why the default may not run again, as text for a person; nothing if it may.
+  using NoRunReason = std::function<std::optional<std::string>()>;
 
-  explicit OutputCheck(DefaultRun RunDefault) : RunDefault(std::move(RunDefault)) {}
+  explicit OutputCheck(
+      DefaultRun RunDefault, NoRunReason WhyNoRun = [] { return std::optional<std::string>(); })
+      : RunDefault(std::move(RunDefault)), WhyNoRun(std::move(WhyNoRun)) {}
 
   /// What is known of the default's output so far.
   OutputReference &reference() { return Reference; }
@@ -30,7 +34,9 @@ public:
 
   /// Returns what differs between \p Output and the default's output, as text for a person, or
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
-  /// what changes by itself: five times at most in the whole tuning. If such a run fails, the
+  /// what changes by itself: five times at most in the whole tuning. The first of them, with its
+  /// time stretched, is always made: without it no program that prints times would be tuned. If
+  /// another one may not be made, the difference is reported with the reason. If a run fails, the
   /// difference is reported. Runs that are made at once may ask at once. Fails if the tuning was
   /// interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
@@ -50,6 +56,7 @@ public:
 private:
   std::mutex Mutex; ///< One at a time learns from runs of the default.
   DefaultRun RunDefault;
+  NoRunReason WhyNoRun;
   OutputReference Reference;
   std::vector<ProgramOutput> Kept;
   probe::TimeStretch Stretch;

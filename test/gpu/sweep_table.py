@@ -5,7 +5,7 @@
 
 A row has the time of one kernel in one setting: the default's, by the ratio that the timing run found. Settings with the
 code of another one have its time. All launches count as of the kernel's first shape, since a ratio is of all of them.
-Variants that are composed of several settings are left out."""
+Variants at fault, and those that are composed of several settings, are left out."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def rows_of(program, kernel):
                                                  ("spill-bytes", "occupancy", "efficiency", "utilization")
                                                  if key + "-before" in kernel}}
     ratios = {"default": 1, **{variant["name"]: variant["screening-ratio"] for variant in kernel["variants"]
-                               if variant["screening-ratio"] > 0}}
+                               if variant["screening-ratio"] > 0 and "fault" not in variant}}
     rows = [row("default", 1, default)]
     rows += [row(code["name"], ratios[code["name"]], code) for code in kernel["variants"] if code["name"] in ratios]
     for code in kernel.get("carved", []):
@@ -80,7 +80,7 @@ def main(paths):
             with open(path, encoding="utf-8") as file:
                 kernels = json.load(file)["kernels"]
             rows = [row for kernel in kernels for row in rows_of(os.path.splitext(os.path.basename(path))[0], kernel)]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             sys.exit(f"sweep_table.py: {path}: {error!r}, expected a report as JSON")
         for row in rows:
             print(*(row.get(column, "-") for column in COLUMNS), sep="\t")

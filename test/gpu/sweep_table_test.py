@@ -15,6 +15,7 @@ KERNEL = {"mangled": "_Z1kPf", "shapes": ["grid 4x32 block 256 dynamic-smem 64"]
           "regs-before": 40, "occupancy-before": 0.5,
           "variants": [{"name": "r32-newrolled-smem", "regs": 32, "screening-ratio": 0.8, "spill-bytes": 8},
                        {"name": "r24", "regs": 24, "screening-ratio": 0},
+                       {"name": "r26", "regs": 26, "screening-ratio": 0.5, "fault": "its output differs"},
                        {"name": "shapes", "regs": 24, "screening-ratio": 0.7}],
           "carved": [{"name": "r32-newllvm-smem", "regs": 32, "carved": "same code as r32-newrolled-smem"},
                      {"name": "f255", "regs": 40, "carved": "same code as default"},
@@ -53,7 +54,7 @@ class Table(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.json")
             self.assertIn(path, run(path).stderr)
-            for text in ("{}", "[]", "x", '{"kernels": [{}]}'):
+            for text in ("{}", "[]", "x", '{"kernels": [{}]}', '{"kernels": [{"shapes": []}]}'):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
                 done = run(path)

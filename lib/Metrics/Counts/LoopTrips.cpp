@@ -20,7 +20,7 @@ constexpr unsigned DeepestChain = 16;
 /// The start of a counter is set in one place, or in one place for each way to the loop.
 constexpr size_t MostDefinitions = 3;
 /// Where many ways lead to a loop, the number of chains grows exponentially with their length. If
-/// they have more definitions than this, the counter's start is not known.
+/// they have more registers than this, the counter's start is not known.
 constexpr unsigned MostSteps = 1000;
 /// A larger count is not worth computing, and the loop's trips then count as unknown.
 constexpr int64_t MostTrips = 1 << 22;
@@ -52,7 +52,7 @@ private:
   /// A search backwards for what a register has before \p Loop.
   struct Walk {
     unsigned Loop;
-    unsigned Steps = 0; ///< Definitions that were looked at.
+    unsigned Steps = 0; ///< Registers that were looked at.
   };
   /// Returns the constant that \p Name has before \p Loop.
   std::optional<int64_t> constantBefore(StringRef Name, unsigned Loop) const {

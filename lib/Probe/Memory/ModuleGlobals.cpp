@@ -274,31 +274,33 @@ Failure ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &
   return Failure::none();
 }
 
-Failure ModuleGlobals::addConstants(std::vector<MemoryRange> &Ranges,
-                                    std::vector<MemoryRange> &Others, const DriverApi &Driver,
-                                    const Place &Where, const std::set<std::string> &Named) const {
-  std::set<CUdeviceptr> Own;
-  Failure Why = ofOwnModule(&Image::Constants, Driver, Where,
-                            [&](const std::string &Name, const MemoryRange &Range) {
-                              Own.insert(Range.Base);
-                              (Named.count(Name) ? Ranges : Others).push_back(Range);
-                            });
-  if (Why)
-    return Why;
+/// The variables that the program has asked for in \p Context and that are constants in all images
+/// in which there is a variable of that name.
+ModuleGlobals::Found ModuleGlobals::askedConstants(CUcontext Context) const {
   std::lock_guard<std::mutex> Guard(Lock);
-  for (const auto &[Base, Its] : Asked)
-    if (Its.Range.Context == Where.Context && Its.Range.Bytes && !Own.count(Base) &&
-        isConstant(Its.Name))
-      Others.push_back(Its.Range);
-  return Failure::none();
-}
-
-/// Whether all images in which there is a variable \p Name have it as a constant, and there is one.
-/// The lock must be held.
-bool ModuleGlobals::isConstant(const std::string &Name) const {
-  auto Has = [&](Names Image::*Kind) {
+  auto Any = [&](Names Image::*Kind, const std::string &Name) {
     return std::any_of(Images.begin(), Images.end(),
                        [&](const auto &Each) { return (Each.second.*Kind).count(Name) > 0; });
   };
-  return Has(&Image::Constants) && !Has(&Image::Variables);
+  Found Constants;
+  for (const auto &[Base, Its] : Asked)
+    if (Its.Range.Context == Context && Any(&Image::Constants, Its.Name) &&
+        !Any(&Image::Variables, Its.Name))
+      Constants[Base] = Its.Range;
+  return Constants;
+}
+
+Failure ModuleGlobals::findConstants(std::vector<MemoryRange> &Named,
+                                     std::vector<MemoryRange> &Unnamed, const DriverApi &Driver,
+                                     const Place &Where, const std::set<std::string> &Names) const {
+  Found Others = askedConstants(Where.Context);
+  dropGone(Driver, Others);
+  Failure Why = ofOwnModule(&Image::Constants, Driver, Where,
+                            [&](const std::string &Name, const MemoryRange &Range) {
+                              Others.erase(Range.Base);
+                              (Names.count(Name) ? Named : Unnamed).push_back(Range);
+                            });
+  for (const auto &[Base, Range] : Others)
+    Unnamed.push_back(Range);
+  return Why;
 }

@@ -55,12 +55,12 @@ public:
   /// Fails if it cannot know all of them.
   Failure addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
                 const Place &Where) const;
-  /// Adds constants that may hold addresses: those of the kernel's module that are in \p Named to
-  /// \p Ranges, and to \p Others the rest of that module's and those of other modules whose
-  /// addresses the program has asked for (addTo() adds these, too). Fails as addTo().
-  Failure addConstants(std::vector<MemoryRange> &Ranges, std::vector<MemoryRange> &Others,
-                       const DriverApi &Driver, const Place &Where,
-                       const std::set<std::string> &Named) const;
+  /// Finds constants, which may hold addresses. \p Named gets those of the kernel's module whose
+  /// names are in \p Names, and \p Unnamed the rest of that module's and those of other modules
+  /// whose addresses the program has asked for (addTo() adds these, too). Fails as addTo().
+  Failure findConstants(std::vector<MemoryRange> &Named, std::vector<MemoryRange> &Unnamed,
+                        const DriverApi &Driver, const Place &Where,
+                        const std::set<std::string> &Names) const;
 
 private:
   using Image = ModuleSymbols;
@@ -71,7 +71,7 @@ private:
 
   Failure ofOwnModule(Names Image::*Kind, const DriverApi &Driver, const Place &Where,
                       const Taker &Take) const;
-  bool isConstant(const std::string &Name) const;
+  Found askedConstants(CUcontext Context) const;
   Found ofAllModules(const DriverApi &Driver, CUcontext Context) const;
   void forgetFound();
 

@@ -80,6 +80,16 @@ bool carve::probe::argumentWords(const LaunchCall &Call, const ResolvedKernel &K
   return true;
 }
 
+bool carve::probe::holdAddress(const void *Data, size_t Bytes,
+                               const std::vector<MemoryRange> &Ranges) {
+  std::vector<uint64_t> Words;
+  takeWords(Data, Bytes, Words);
+  return std::any_of(Ranges.begin(), Ranges.end(), [&](const MemoryRange &Range) {
+    return std::any_of(Words.begin(), Words.end(),
+                       [&](uint64_t Word) { return Range.holds(Word); });
+  });
+}
+
 bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
                            const std::vector<MemoryRange> &Ranges) {
   std::vector<uint64_t> Words;

@@ -45,6 +45,10 @@ private:
 /// if it can.
 const char *hazardOfKind(MemoryKind Kind);
 
+/// Returns whether one of the \p Bytes bytes at \p Data looks like the beginning of an address in
+/// \p Ranges. Only every 4th byte is looked at.
+bool holdAddress(const void *Data, size_t Bytes, const std::vector<MemoryRange> &Ranges);
+
 /// Returns whether an argument of \p Call looks like an address in \p Ranges, or cannot be
 /// examined.
 bool reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,

@@ -252,34 +252,71 @@ Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::R
     return Failure("module-unknown");
   std::vector<MemoryRange> Variables;
   const ModuleGlobals::Place Where{Target.Kernel.Planned->Name, Module, Context};
-  Failure Why = Globals.addTo(Variables, Driver, Where);
+  if (Failure Why = Globals.addTo(Variables, Driver, Where))
+    return Why;
+  std::erase_if(Variables, [&](const MemoryRange &Range) {
+    if (hazardOfKind(Range.Kind))
+      Of.Pointed.push_back(Range);
+    return hazardOfKind(Range.Kind) != nullptr;
+  });
+  Failure Why = guarded(Device, Of);
+  if (!Why)
+    Why = constants(Target, Where, Variables, Of);
   if (Why)
     return Why;
-  for (const MemoryRange &Range : Variables)
-    (hazardOfKind(Range.Kind) ? Of.Pointed : Of.Saved).push_back(Range);
-  if (Why = constants(Target, Where, Of); Why)
-    return Why;
-  if (Why = guarded(Device, Of); Why)
-    return Why;
+  Of.Saved.insert(Of.Saved.end(), Variables.begin(), Variables.end());
   return reachedBy(Target, Of.Pointed);
 }
 
-/// Adds the constants of the kernel's module, if there is memory to which they may lead. A constant
-/// that the kernel does not name, and that no argument leads to, counts like that memory: a library
-/// may keep an address of the host in it, but the kernel reads it only if it finds its address.
-/// Such a constant is not saved, although the program may have asked for its address.
+/// Whether there is an address of memory that cannot be saved in \p Constant. Fails if it cannot be
+/// read.
+Failure Replays::leadsTo(const std::vector<MemoryRange> &Pointed, const MemoryRange &Constant,
+                         bool &Leads) const {
+  std::vector<char> Content(Constant.Bytes);
+  if (!Driver.MemcpyDtoH ||
+      Driver.MemcpyDtoH(Content.data(), Constant.Base, Content.size()) != CUDA_SUCCESS)
+    return Failure("module-variables");
+  Leads = holdAddress(Content.data(), Content.size(), Pointed);
+  return Failure::none();
+}
+
+/// Decides which constants count, if there is memory to which they may lead. A kernel gets at a
+/// constant by its name, or by its address. One that it names is searched for addresses like the
+/// variables. One that it does not name may hold an address of the host all the same, which a
+/// library keeps there. Then it counts like that memory: if its address is found in the memory that
+/// is searched, the kernel may follow it. If an argument leads to it, it is searched, too.
 Failure Replays::constants(const ReplayTarget &Target, const ModuleGlobals::Place &Where,
-                           Replay::Ranges &Of) const {
+                           std::vector<MemoryRange> &Variables, Replay::Ranges &Of) const {
   if (Of.Pointed.empty())
     return Failure::none();
-  std::vector<MemoryRange> Unnamed;
+  std::vector<MemoryRange> Named, Unnamed, Leading;
   if (Failure Why =
-          Globals.addConstants(Of.Saved, Unnamed, Driver, Where, Target.Kernel.Planned->Constants))
+          Globals.findConstants(Named, Unnamed, Driver, Where, Target.Kernel.Planned->Constants))
     return Why;
+  auto Drop = [&](const MemoryRange &Range) {
+    std::erase_if(Variables, [&](const MemoryRange &V) { return V.Base == Range.Base; });
+  };
   for (const MemoryRange &Range : Unnamed) {
-    std::erase_if(Of.Saved, [&](const MemoryRange &Other) { return Other.Base == Range.Base; });
-    (reaches(Target.Call, Target.Kernel, {Range}) ? Of.Saved : Of.Pointed).push_back(Range);
+    bool Leads = false;
+    // Memory of the program may be where a constant was whose module is gone.
+    if (Memory.find(Range.Base))
+      continue;
+    if (Failure Why = leadsTo(Of.Pointed, Range, Leads))
+      return Why;
+    if (!Leads)
+      continue;
+    if (reaches(Target.Call, Target.Kernel, {Range})) {
+      Named.push_back(Range);
+      continue;
+    }
+    Drop(Range);
+    Leading.push_back(Range);
   }
+  for (const MemoryRange &Range : Named) {
+    Drop(Range); // The program may have asked for it.
+    Variables.push_back(Range);
+  }
+  Of.Pointed.insert(Of.Pointed.end(), Leading.begin(), Leading.end());
   return Failure::none();
 }
 

@@ -72,8 +72,10 @@ private:
   Failure waitIdle(const ReplayTarget &Target, CUcontext Context);
   Replay::Result replayGated(ReplayTarget &Target, CUcontext Context);
   Failure ranges(const ReplayTarget &Target, CUcontext Context, Replay::Ranges &Of) const;
+  Failure leadsTo(const std::vector<MemoryRange> &Pointed, const MemoryRange &Constant,
+                  bool &Leads) const;
   Failure constants(const ReplayTarget &Target, const ModuleGlobals::Place &Where,
-                    Replay::Ranges &Of) const;
+                    std::vector<MemoryRange> &Variables, Replay::Ranges &Of) const;
   Failure guarded(CUdevice Device, Replay::Ranges &Of) const;
   ReplayContext *contextFor(CUcontext Context);
   void releaseMemory(CUpti_CallbackId Id);

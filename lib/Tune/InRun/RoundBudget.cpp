@@ -38,7 +38,8 @@ GainProspect GainProspect::next(double InHandNow, double ByModel) const {
 }
 
 bool GainProspect::favoursSearch() const {
-  // What a model promises is often wrong by a factor of ten, and what is in hand is seldom lost.
+  // Two pairs seldom lose what is in hand, so a promise of several times as much is worth it,
+  // although models are often wrong.
   constexpr double Little = 0.01, TimesInHand = 5;
   return Promised >= LeastPromise && Promised > (InHand < Little ? 1 : TimesInHand) * InHand;
 }

@@ -50,6 +50,7 @@ private:
   bool winsInHaste(std::vector<size_t> &Standing);
   bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
                         double Tolerance) const;
+  bool contradictsSum(llvm::ArrayRef<size_t> Standing, double Level) const;
   bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                       double Level) const;
   double predictedSum(llvm::ArrayRef<size_t> Standing) const;
@@ -166,6 +167,14 @@ bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Leve
          std::abs(std::log(Measured.Median) - Predicted) <= Tolerance * std::abs(Predicted);
 }
 
+/// Whether the program's times are surely others than what timing runs predict for the subjects
+/// \p Standing together.
+bool Confirmation::contradictsSum(llvm::ArrayRef<size_t> Standing, double Level) const {
+  RatioInterval Measured = pairedInterval(programTimes(Standing), Level);
+  double Predicted = predictedSum(Standing);
+  return Predicted < Measured.Low || Predicted > Measured.High;
+}
+
 /// Whether the program's times confirm the subjects \p Standing together, so that those which are
 /// \p Open need not be confirmed one by one.
 ///
@@ -198,8 +207,8 @@ bool Confirmation::isSureInHaste(size_t S) {
 
 /// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether those of
 /// \p Standing that are sure have won, and gives up the others; if not, nothing is decided. If the
-/// program's times do not confirm what they gain together, only those win that their own times
-/// prove.
+/// program's times scatter too much to confirm what they gain together, only those win that their
+/// own times prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
     return false;
@@ -213,7 +222,7 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (!BySum)
     llvm::erase_if(Winners,
                    [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
-  if (Winners.empty())
+  if (Winners.empty() || (!BySum && contradictsSum(Winners, HurriedLook.Level)))
     return false;
   std::vector<size_t> Open;
   llvm::copy_if(Standing, std::back_inserter(Open),
@@ -221,7 +230,8 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (!Open.empty())
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
   LastLevel = HurriedLook.Level;
-  Outcome.End = BySum ? ConfirmationEnd::Sum : ConfirmationEnd::Decided;
+  if (BySum || Open.empty())
+    Outcome.End = BySum ? ConfirmationEnd::Sum : ConfirmationEnd::Decided;
   return true;
 }
 

@@ -41,10 +41,10 @@ struct ConfirmationLook {
 };
 
 /// A look that is only made if there is no time for more pairs. It decides for candidates that a
-/// timing run has nominated and that gain what that run predicts. Two runs that are fast and
-/// three of the default that are slow by chance come up in at most 3.5 % of the programs that run
-/// at two speeds, and a timing run, which is immune to that, names a variant without gain for at
-/// most one kernel of twenty.
+/// timing run has nominated and that gain what that run predicts, together or each by itself. Two
+/// runs that are fast and three of the default that are slow by chance come up in at most 3.5 % of
+/// the programs that run at two speeds, and a timing run, which is immune to that, names a variant
+/// without gain for at most one kernel of twenty.
 inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
 
 /// All other looks. With HurriedLook the levels sum up to 0.8 %. With nine pairs, ranks have no

@@ -81,8 +81,10 @@ void SelectionRuns::exclude(Choice C, const std::string &Fault) {
 /// them until one is left; all other subjects run their default.
 llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &A,
                                                               std::vector<size_t> Suspects) {
-  if (!timeFor(1))
+  if (!timeFor(1)) {
+    FoundInTime = false;
     return std::vector<Choice>();
+  }
   Assignment Reduced(Subjects.size(), 0);
   for (size_t S : Suspects)
     Reduced[S] = A[S];
@@ -119,15 +121,16 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
     for (size_t S = 0; S < A.size(); ++S)
       if (A[S] != 0)
         Suspects.push_back(S);
+    FoundInTime = true;
     auto Faults = findFaults(A, Suspects);
     if (!Faults)
       return Faults.takeError();
     for (Choice C : *Faults)
       A[C.first] = 0;
-    if (!timeFor(1)) {
+    if (!FoundInTime)
       Unexplained = *Sample->Fault;
+    if (!timeFor(1))
       break;
-    }
   }
   return std::optional<RunSample>();
 }

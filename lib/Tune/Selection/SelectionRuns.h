@@ -54,6 +54,7 @@ private:
 
   RunFunction Run;
   ProgressDisplay &Progress;
+  bool FoundInTime = true; ///< Whether findFaults() had time for all runs.
   unsigned Expected = 0;
   double StartS;
 };

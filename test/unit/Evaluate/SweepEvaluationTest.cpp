@@ -150,6 +150,32 @@ TEST(SweptSpace, smemSpilling_isAKnobWithTheTablesMetrics) {
   EXPECT_FALSE(sweptMetrics(K, K.Variants.at({}), device()).Counts);
 }
 
+TEST(SweptSpace, otherKnobs_areThoseOfTheTable) {
+  SweepRow Default = row("k", setting({}), 32, 10), Known = row("k", setting(24), 24, 8),
+           Less = Default, Unknown = Default;
+  Known.Setting.FrontEnd = FrontEndKnob::NewerLlvmRolled;
+  Known.Setting.KnownPtx = true;
+  Known.Setting.Dlcm = "cs";
+  Less.Setting.OptimizationLevel = 1;
+  Unknown.Setting.Dlcm = "ca"; // No variant has it.
+  SweptSpace S =
+      sweptSpace(kernel({Default, Known, Less, Unknown, row("k", setting(24), 24, 11)}), device());
+  EXPECT_EQ(S.Space.FrontEndKnobs, std::vector<FrontEndKnob>{FrontEndKnob::NewerLlvmRolled});
+  EXPECT_EQ(S.Space.LoadCachings, std::vector<LoadCaching>{LoadCaching::EvictFirst});
+  EXPECT_TRUE(S.Space.KnownPtx);
+  EXPECT_TRUE(S.Space.LessOptimized);
+  EXPECT_TRUE(S.Space.RegisterUsageLevels.empty());
+  VariantSetting V{.Cap = 24,
+                   .FrontEnd = FrontEndKnob::NewerLlvmRolled,
+                   .Loads = LoadCaching::EvictFirst,
+                   .KnownPtx = true};
+  ASSERT_EQ(S.Rows.count(V), 1u);
+  EXPECT_EQ(S.Rows.at(V), Known.Setting);
+  EXPECT_EQ(S.Rows.count({.OptimizationLevel = 1}), 1u);
+  for (const auto &[Setting, Row] : S.Rows)
+    EXPECT_NE(Row.Dlcm, "ca");
+}
+
 TEST(SweepEvaluation, eachWay_takesItsBestRows) {
   ProgramEvaluation E = evaluated({
       row("a", setting({}), 48, 100),

@@ -176,6 +176,10 @@ TEST(StandInReplayed, addressOfAConstantThatTheKernelDoesNotName_leadsToWhatIsIn
     EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"scale", "points-to-host"}}))
         << printed(Run.Timed);
   }
+  StandInRun Run("factors-in-memory");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_FALSE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
+  EXPECT_TRUE(Run.Timed.of("stood-back").empty()) << "there is no address in the constant";
 }
 
 TEST(StandInReplayed, hostMemoryWrittenByTheProgramMeanwhile_keepsWhatWasWritten) {

@@ -86,15 +86,21 @@ void carve::standin::hostWritten(Kernels &K) {
   std::printf("lost %u\n", Lost);
 }
 
-/// Keeps the address of host memory in a constant, as libraries do, and returns the constant's
-/// address.
-static CUdeviceptr constantWithHostAddress(Kernels &K) {
-  void *Host = nullptr;
+/// Allocates host memory and returns the address of a constant.
+static CUdeviceptr constantBesideHost(Kernels &K, void *&Host) {
   CHECK(cuMemHostAlloc(&Host, Count * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
   std::memset(Host, 0, Count * sizeof(unsigned));
   CUdeviceptr Constant = 0;
   size_t Bytes = 0;
   CHECK(cuLibraryGetGlobal(&Constant, &Bytes, K.Library, "Locks"));
+  return Constant;
+}
+
+/// Keeps the address of host memory in a constant, as libraries do, and returns the constant's
+/// address.
+static CUdeviceptr constantWithHostAddress(Kernels &K) {
+  void *Host = nullptr;
+  CUdeviceptr Constant = constantBesideHost(K, Host);
   CHECK(cuMemcpyHtoD(Constant, &Host, sizeof Host));
   return Constant;
 }
@@ -118,9 +124,8 @@ void carve::standin::constantAsArgument(Kernels &K) {
   }
 }
 
-/// The address of the constant is in memory, where the kernel may find it.
-void carve::standin::constantInMemory(Kernels &K) {
-  CUdeviceptr Constant = constantWithHostAddress(K);
+/// Launches a kernel in whose memory the address of the constant is, so that it may find it.
+static void launchWithPointer(Kernels &K, CUdeviceptr Constant) {
   Buffer Data(Count, 1);
   CHECK(cuMemcpyHtoD(Data.Base + 512, &Constant, sizeof Constant));
   for (int L = 0; L < Launches; ++L) {
@@ -128,6 +133,19 @@ void carve::standin::constantInMemory(Kernels &K) {
     launch(K.Scale, nullptr, {&Out.Base, &Data.Base, &Data.Count});
     Out.free();
   }
+}
+
+void carve::standin::constantInMemory(Kernels &K) {
+  launchWithPointer(K, constantWithHostAddress(K));
+}
+
+/// The constant holds numbers only.
+void carve::standin::factorsInMemory(Kernels &K) {
+  void *Host = nullptr;
+  CUdeviceptr Constant = constantBesideHost(K, Host);
+  const float Factors[2] = {0.5f, 0.25f};
+  CHECK(cuMemcpyHtoD(Constant, Factors, sizeof Factors));
+  launchWithPointer(K, Constant);
 }
 
 /// A kernel of another module has left the address of its variable, for which nobody has asked.

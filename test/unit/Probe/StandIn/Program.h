@@ -51,6 +51,7 @@ void hostWritten(Kernels &K);
 void hostInConstant(Kernels &K);
 void constantAsArgument(Kernels &K);
 void constantInMemory(Kernels &K);
+void factorsInMemory(Kernels &K);
 void linkedVariable(Kernels &K);
 void managedVariable(Kernels &K);
 void unknownCall(Kernels &K);

@@ -450,6 +450,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"host-in-constant", hostInConstant},
       {"constant-as-argument", constantAsArgument},
       {"constant-in-memory", constantInMemory},
+      {"factors-in-memory", factorsInMemory},
       {"linked-variable", linkedVariable},
       {"managed-variable", managedVariable},
       {"unknown-call", unknownCall},

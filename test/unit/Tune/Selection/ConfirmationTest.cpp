@@ -339,7 +339,8 @@ TEST(Confirmation, faultAtTheEndOfTheBudget_isNotLookedFor) {
 }
 
 TEST(Confirmation, faultNearTheEndOfTheBudget_noRunIsBegunAfterIt) {
-  for (double Seconds : {3.0, 4.0, 5.0, 6.0, 7.0}) {
+  for (double Seconds : {3.0, 4.0, 5.0, 6.0, 7.0, 60.0}) {
+    SCOPED_TRACE(Seconds);
     SimulatedWorld W;
     for (int I = 0; I < 4; ++I)
       W.add({0.8});
@@ -347,7 +348,15 @@ TEST(Confirmation, faultNearTheEndOfTheBudget_noRunIsBegunAfterIt) {
     SelectionOutcome O =
         W.select(timeForRuns(Seconds, W), {{"a", 3, 2}, {"b", 3, 2}, {"c", 3, 2}, {"d", 3, 2}});
     EXPECT_LE(O.Runs, Seconds);
-    EXPECT_EQ(W.chosen(O), (Chosen{0, 0, 0, 0}));
+    EXPECT_EQ(W.chosen(O), Seconds < 60 ? Chosen(4, 0) : (Chosen{2, 2, 2, 0}));
+    const char *Reason = Seconds == 60 ? "its variant was rejected: its output differs"
+                         : Seconds < 5
+                             ? "the budget left no time to find which variant caused a fault: "
+                               "its output differs"
+                             : nullptr;
+    if (Reason) {
+      EXPECT_EQ(O.Subjects[3].Reason, Reason);
+    }
   }
 }
 
@@ -361,7 +370,21 @@ TEST(Confirmation, timeForTwoPairs_programScattersMore_winsByItsOwnTimes) {
     SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.98}));
     EXPECT_EQ(W.chosen(O), (Chosen{Ratio < 1 ? 2u : 0u, 0}));
     EXPECT_EQ(O.Subjects[1].Reason, BudgetReason);
+    EXPECT_EQ(O.End, ConfirmationEnd::Budget);
   }
+}
+
+/// A kernel that is faster makes the program faster. If the program's times show that it is not,
+/// something else has become slower.
+TEST(Confirmation, timeForTwoPairs_programContradicts_isNotDecided) {
+  SimulatedWorld W;
+  W.add({0.5});
+  W.Twist = [](size_t, const Assignment &A, RunSample &Sample) {
+    if (!A.empty() && A[0] == 2)
+      Sample.ProgramNs += 0.45e6;
+  };
+  SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.5}));
+  EXPECT_EQ(W.chosen(O), (Chosen{0}));
 }
 
 /// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.
