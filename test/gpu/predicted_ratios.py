@@ -31,10 +31,10 @@ import time
 
 # What a part of a variant's name sets in a profile (variantName() in lib/Search/Variant.h).
 NUMBERED = {"r": "cap", "f": "frontend-cap", "l": "register-usage-level", "o": "optimization-level"}
-NAMED = {"smem": "smem-spilling: true", "knownptx": "known-ptx: true"}
-NAMED.update((knob, f"frontend-knob: {knob}") for knob in ("newllvm", "newrolled", "unroll", "unroll2", "noremat",
-                                                           "known"))
-NAMED.update((caching, f"load-cache: {caching}") for caching in ("cg", "cs", "noalloc"))
+NAMED = {"smem": ("smem-spilling", "true"), "knownptx": ("known-ptx", "true")}
+NAMED.update((knob, ("frontend-knob", knob)) for knob in ("newllvm", "newrolled", "unroll", "unroll2", "noremat",
+                                                          "known"))
+NAMED.update((caching, ("load-cache", caching)) for caching in ("cg", "cs", "noalloc"))
 
 REGISTERS_PER_SM = 65536  # The same from sm_75 to sm_121.
 MOST_THREADS = 1024
@@ -63,18 +63,25 @@ class Clock:
         return None if left == math.inf else left
 
 
-def setting(variant):
-    """The keys of a profile that the name of a variant stands for, or nothing if a profile cannot express it."""
-    keys = []
+def keys_of(variant):
+    """The keys of a profile and their values, by the name of a variant, or nothing if a profile cannot express it."""
+    keys = {}
     for part in variant.split("-"):
         number = re.fullmatch(r"([rflo])(\d+)", part)
         if number:
-            keys.append(f"{NUMBERED[number[1]]}: {number[2]}")
+            keys[NUMBERED[number[1]]] = number[2]
         elif part in NAMED:
-            keys.append(NAMED[part])
+            key, value = NAMED[part]
+            keys[key] = value
         else:
             return None
-    return "{" + ", ".join(keys) + "}"
+    return keys
+
+
+def setting(variant):
+    """The keys of keys_of() as a profile has them."""
+    keys = keys_of(variant)
+    return None if keys is None else "{" + ", ".join(f"{key}: {value}" for key, value in keys.items()) + "}"
 
 
 def is_for_known_launches(variant):

@@ -12,30 +12,24 @@ import os
 import re
 import sys
 
+from predicted_ratios import keys_of
+
 COLUMNS = ("program", "kernel", "grid", "block", "static_smem_bytes", "dynamic_smem_bytes", "frontend_cap", "ptxas_cap",
            "register_usage_level", "dlcm", "regs_per_thread", "launches", "total_ns", "smem_spilling",
            "front_end_knob", "known_ptx", "optimization_level", "spill_bytes", "occupancy", "efficiency", "utilization")
-# The columns of the parts of a variant's name that are words.
-WORDS = {"smem": ("smem_spilling", "1"), "knownptx": ("known_ptx", "1"), "o1": ("optimization_level", "1"),
-         **{name: ("dlcm", name) for name in ("cg", "cs", "noalloc")},
-         **{name: ("front_end_knob", name) for name in ("newllvm", "newrolled", "unroll", "unroll2", "noremat",
-                                                        "known")}}
-NUMBERS = {"r": "ptxas_cap", "f": "frontend_cap", "l": "register_usage_level"}
+# The columns of the keys that a profile has for them.
+COLUMN_OF = {"cap": "ptxas_cap", "frontend-cap": "frontend_cap", "frontend-knob": "front_end_knob",
+             "known-ptx": "known_ptx", "smem-spilling": "smem_spilling", "load-cache": "dlcm",
+             "register-usage-level": "register_usage_level", "optimization-level": "optimization_level"}
 
 
 def setting(name):
     """The columns of the variant NAME, or nothing if they do not say what it is."""
-    columns = {"register_usage_level": "5", "smem_spilling": "0", "known_ptx": "0"}
-    for part in [] if name == "default" else name.split("-"):
-        number = re.fullmatch(r"([rfl])([0-9]+)", part)
-        if number:
-            columns[NUMBERS[number[1]]] = number[2]
-        elif part in WORDS:
-            column, value = WORDS[part]
-            columns[column] = value
-        else:
-            return None
-    return columns
+    keys = {} if name == "default" else keys_of(name)
+    if keys is None:
+        return None
+    return {"register_usage_level": "5", "smem_spilling": "0", "known_ptx": "0",
+            **{COLUMN_OF[key]: "1" if value == "true" else value for key, value in keys.items()}}
 
 
 def extents(text):

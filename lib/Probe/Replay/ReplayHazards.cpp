@@ -80,14 +80,19 @@ bool carve::probe::argumentWords(const LaunchCall &Call, const ResolvedKernel &K
   return true;
 }
 
-bool carve::probe::holdAddress(const void *Data, size_t Bytes,
-                               const std::vector<MemoryRange> &Ranges) {
-  std::vector<uint64_t> Words;
-  takeWords(Data, Bytes, Words);
+/// Whether one of \p Words is an address in \p Ranges.
+static bool anyIn(const std::vector<uint64_t> &Words, const std::vector<MemoryRange> &Ranges) {
   return std::any_of(Ranges.begin(), Ranges.end(), [&](const MemoryRange &Range) {
     return std::any_of(Words.begin(), Words.end(),
                        [&](uint64_t Word) { return Range.holds(Word); });
   });
+}
+
+bool carve::probe::holdAddress(const void *Data, size_t Bytes,
+                               const std::vector<MemoryRange> &Ranges) {
+  std::vector<uint64_t> Words;
+  takeWords(Data, Bytes, Words);
+  return anyIn(Words, Ranges);
 }
 
 bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
@@ -95,12 +100,7 @@ bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
   std::vector<uint64_t> Words;
   if (Ranges.empty())
     return false;
-  if (!argumentWords(Call, Kernel, Words))
-    return true;
-  return std::any_of(Ranges.begin(), Ranges.end(), [&](const MemoryRange &Range) {
-    return std::any_of(Words.begin(), Words.end(),
-                       [&](uint64_t Word) { return Range.holds(Word); });
-  });
+  return !argumentWords(Call, Kernel, Words) || anyIn(Words, Ranges);
 }
 
 Failure ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,

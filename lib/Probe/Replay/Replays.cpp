@@ -250,15 +250,12 @@ Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::R
   CUmodule Module = nullptr;
   if (Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return Failure("module-unknown");
-  std::vector<MemoryRange> Variables;
+  std::vector<MemoryRange> All, Variables;
   const ModuleGlobals::Place Where{Target.Kernel.Planned->Name, Module, Context};
-  if (Failure Why = Globals.addTo(Variables, Driver, Where))
+  if (Failure Why = Globals.addTo(All, Driver, Where))
     return Why;
-  std::erase_if(Variables, [&](const MemoryRange &Range) {
-    if (hazardOfKind(Range.Kind))
-      Of.Pointed.push_back(Range);
-    return hazardOfKind(Range.Kind) != nullptr;
-  });
+  for (const MemoryRange &Range : All)
+    (hazardOfKind(Range.Kind) ? Of.Pointed : Variables).push_back(Range);
   Failure Why = guarded(Device, Of);
   if (!Why)
     Why = constants(Target, Where, Variables, Of);

@@ -30,9 +30,8 @@ struct ShapeChoices {
   /// A clause for the report if the shapes \p Of are too few to time the kernel by: how many there
   /// are, and their share of its time.
   std::string coverage(llvm::ArrayRef<TimedShape> Of) const;
-  /// A clause for the report that says which part of the kernel's time the shapes \p Of represent,
-  /// such as `; 8 of 511 launch shapes, which stand for all`. It is empty if they represent only
-  /// themselves.
+  /// A clause for the report if shapes of \p Of are timed in place of others: how many there are,
+  /// and the share of the kernel's time that is judged by them. Otherwise it is empty.
   std::string representatives(llvm::ArrayRef<TimedShape> Of) const;
 };
 

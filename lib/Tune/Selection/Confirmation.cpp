@@ -227,11 +227,12 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   std::vector<size_t> Open;
   llvm::copy_if(Standing, std::back_inserter(Open),
                 [&](size_t S) { return !llvm::is_contained(Winners, S); });
+  Outcome.End = ConfirmationEnd::Decided;
   if (!Open.empty())
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
+  if (BySum)
+    Outcome.End = ConfirmationEnd::Sum;
   LastLevel = HurriedLook.Level;
-  if (BySum || Open.empty())
-    Outcome.End = BySum ? ConfirmationEnd::Sum : ConfirmationEnd::Decided;
   return true;
 }
 
