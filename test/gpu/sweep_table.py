@@ -68,16 +68,18 @@ def rows_of(program, kernel):
 def main(paths):
     if not paths or paths[0] in ("-h", "--help"):
         sys.exit(__doc__)
-    print(*COLUMNS, sep="\t")
+    rows = []
     for path in paths:
         try:
             with open(path, encoding="utf-8") as file:
                 kernels = json.load(file)["kernels"]
-            rows = [row for kernel in kernels for row in rows_of(os.path.splitext(os.path.basename(path))[0], kernel)]
+            program = os.path.splitext(os.path.basename(path))[0]
+            rows += [row for kernel in kernels for row in rows_of(program, kernel)]
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            sys.exit(f"sweep_table.py: {path}: {error!r}, expected a report as JSON")
-        for row in rows:
-            print(*(row.get(column, "-") for column in COLUMNS), sep="\t")
+            sys.exit(f"sweep_table.py: {path}: {type(error).__name__}: {error}, expected a report as JSON")
+    print(*COLUMNS, sep="\t")
+    for row in rows:
+        print(*(row.get(column, "-") for column in COLUMNS), sep="\t")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Table(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
                 done = run(path)
-                self.assertEqual(done.returncode, 1, text)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), text)
                 self.assertIn("expected a report as JSON", done.stderr)
 
 
