@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -243,7 +244,7 @@ bool KernelCheck::scan(bool Plant) {
                   &Value, sizeof Value);
     upload();
   }
-  uint32_t Expected = 0, *Found = &Expected;
+  uint64_t Expected = 0, *Found = &Expected;
   auto Count = uint32_t(Intervals.size());
   auto *Data = Intervals.data();
   void *Parameters[] = {&OnHost.Pieces, &OnHost.Count, &OnHost.Chunks, &Data, &Count, &Found};
@@ -251,9 +252,17 @@ bool KernelCheck::scan(bool Plant) {
   CUdeviceptr DeviceFound = Scratch + 65536, DeviceIntervals = Scratch + 131072;
   require(G.Driver.MemcpyHtoDAsync(DeviceIntervals, Data, Count * sizeof *Data, G.Stream),
           "intervals");
-  require(G.Driver.MemsetD8Async(DeviceFound, 0, 4, G.Stream), "clear");
+  require(G.Driver.MemsetD8Async(DeviceFound, 0, sizeof Expected, G.Stream), "clear");
   require(Kernels.scan(G.Stream, OnDevice, DeviceIntervals, Count, DeviceFound), "scan");
-  return agree(fetch<uint32_t>(DeviceFound) == Expected, "scan");
+  // If there are several such words, either may be the one that is found.
+  auto Place = fetch<uint64_t>(DeviceFound);
+  uint64_t Word = 0;
+  if (Place && Expected)
+    Word = fetch<uint64_t>(Place);
+  bool Right = std::any_of(Intervals.begin(), Intervals.end(), [&](const helper::Interval &I) {
+    return Word >= I.Begin && Word < I.End;
+  });
+  return agree(Expected ? Place && Right : !Place, "scan");
 }
 
 /// All of the memory is compared, because nothing beside the pieces may be written.
@@ -357,7 +366,7 @@ void printRow(Gpu &G, size_t Bytes, size_t Count, const char *Name) {
   for (size_t I = 0; I < Count; ++I)
     All.push_back({I, 0, Live.All[I].Bytes});
   OutputDifference Difference;
-  bool Found = false;
+  std::optional<AddressInMemory> Found;
   std::vector<MemoryRange> Pointed(100, MemoryRange{0x1000, 0x1000, MemoryKind::Host, nullptr});
 
   auto Start = std::chrono::steady_clock::now();

@@ -89,19 +89,13 @@ static const char *kindName(MemoryKind Kind) {
   }
 }
 
-static const char *whereIs(MemoryKind Kind) {
-  if (Kind == MemoryKind::Managed)
-    return "managed memory";
-  return Kind == MemoryKind::Host ? "host memory" : "memory that is not this context's alone";
-}
-
 void LaunchWriter::choose(const std::vector<MemoryRange> &Ranges, CUcontext Context,
                           const CapturedModules::Kernel &Kernel) {
   for (const MemoryRange &R : Ranges) {
     const char *Kind = kindName(R.Kind);
     // Mapped memory belongs to no context.
     if (!Kind || (R.Kind != MemoryKind::Mapped && R.Context != Context)) {
-      Forbidden.forbid(R.Base, R.Bytes, whereIs(R.Kind));
+      Forbidden.forbid(R.Base, R.Bytes, describeShared(R.Kind));
       continue;
     }
     Parts.push_back({R.Base, R.Bytes});

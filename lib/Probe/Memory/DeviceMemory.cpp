@@ -6,6 +6,12 @@
 
 using namespace carve::probe;
 
+const char *carve::probe::describeShared(MemoryKind Kind) {
+  if (Kind == MemoryKind::Managed)
+    return "managed memory";
+  return Kind == MemoryKind::Host ? "host memory" : "memory that is not this context's alone";
+}
+
 // The entries of DeviceMemory. Entries never overlap: a new entry replaces what it covers, because
 // the end of that memory was missed.
 

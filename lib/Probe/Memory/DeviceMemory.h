@@ -33,6 +33,9 @@ struct MemoryRange {
   bool holds(CUdeviceptr Address) const { return Address - Base < Bytes; }
 };
 
+/// Describes memory that the kernels of one context do not have for themselves.
+const char *describeShared(MemoryKind Kind);
+
 /// The program's memory at the moment. Thread-safe. Its lock is never held across a call of the
 /// driver.
 class DeviceMemory {

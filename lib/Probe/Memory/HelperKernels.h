@@ -36,8 +36,9 @@ public:
   Failure compare(CUstream Stream, const DeviceTable &Table, CUdeviceptr Flags);
   /// Adds the differences between live memory and shadow to the helper::Tally at \p Total.
   Failure difference(CUstream Stream, const DeviceTable &Table, CUdeviceptr Total);
-  /// Sets the 32-bit word at \p Found if a word of live memory lies in one of the \p Count
-  /// helper::Intervals at \p Intervals, which are sorted and do not touch.
+  /// Sets the 64-bit word at \p Found to the address of a word of live memory that lies in one of
+  /// the \p Count helper::Intervals at \p Intervals, which are sorted and do not touch. It stays as
+  /// it is, which should be 0, if there is no such word.
   Failure scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals, uint32_t Count,
                CUdeviceptr Found);
   /// Reads \p Bytes, a multiple of 16, from \p Data on. \p Sink is a 32-bit word that the kernel

@@ -19,7 +19,8 @@ struct Snapshot::Impl {
   Failure makeRoom();
   Failure place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
                 const std::vector<Span> &Spans);
-  Failure scan(const std::vector<helper::Interval> &Intervals, bool &Found);
+  Failure scan(const std::vector<helper::Interval> &Intervals,
+               std::optional<AddressInMemory> &Found);
   void forget();
   bool isScarce() const;
   void release();
@@ -234,7 +235,8 @@ static std::vector<helper::Interval> intervalsOf(const std::vector<MemoryRange> 
   return Joined;
 }
 
-Failure Snapshot::Impl::scan(const std::vector<helper::Interval> &Intervals, bool &Found) {
+Failure Snapshot::Impl::scan(const std::vector<helper::Interval> &Intervals,
+                             std::optional<AddressInMemory> &Found) {
   PieceTable Table;
   for (const MemoryRange &Range : Ranges)
     Table.add(Range.Base, 0, Range.Bytes);
@@ -249,18 +251,28 @@ Failure Snapshot::Impl::scan(const std::vector<helper::Interval> &Intervals, boo
   if (!Why)
     Why = Work.Kernels.scan(Work.Stream, Table.all(), Pointed,
                             static_cast<uint32_t>(Intervals.size()), Word);
-  uint32_t Hit = 0;
+  uint64_t Place = 0, Value = 0;
   if (!Why)
-    Why = Work.toHost(&Hit, Word, sizeof Hit, Table.bytes());
+    Why = Work.toHost(&Place, Word, sizeof Place, Table.bytes());
   if (!Why)
     Why = Work.wait();
-  Found = Hit != 0;
+  if (Why || !Place)
+    return Why;
+  auto Its = std::find_if(Ranges.begin(), Ranges.end(),
+                          [&](const MemoryRange &Range) { return Range.holds(Place); });
+  if (Its == Ranges.end())
+    return Failure("memory-unknown");
+  Why = Work.toHost(&Value, Place, sizeof Value);
+  if (!Why)
+    Why = Work.wait();
+  Found = {*Its, Value};
   return Why;
 }
 
-Failure Snapshot::pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found) {
+Failure Snapshot::pointsInto(const std::vector<MemoryRange> &Pointed,
+                             std::optional<AddressInMemory> &Found) {
   std::lock_guard<std::mutex> Guard(State->Lock);
-  Found = false;
+  Found.reset();
   std::vector<helper::Interval> Intervals = intervalsOf(Pointed);
   if (Intervals.empty())
     return Failure::none();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct OutputDifference {
   /// The sum of a hash of every word of this run, which does not depend on their order.
   uint64_t Multiset = 0;
   bool equal() const { return Words == 0; }
+};
+
+/// A word of saved memory that is an address.
+struct AddressInMemory {
+  MemoryRange In;        ///< The range that the word is in.
+  CUdeviceptr Value = 0; ///< The address.
 };
 
 /// A snapshot of one context at a time. If a function fails because an error of the driver has
@@ -83,10 +90,11 @@ public:
   /// Compares the present content of the reference's spans with the reference.
   Failure differenceFromReference(OutputDifference &Difference);
 
-  /// Sets \p Found if a word of the saved memory looks, in its present content, like an address in
-  /// \p Pointed (host or managed memory). A kernel may then reach that memory although no argument
-  /// points to it.
-  Failure pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found);
+  /// Sets \p Found to a word of the saved memory that looks, in its present content, like an
+  /// address in \p Pointed (host or managed memory), if there is one. A kernel may then reach that
+  /// memory although no argument points to it.
+  Failure pointsInto(const std::vector<MemoryRange> &Pointed,
+                     std::optional<AddressInMemory> &Found);
 
   /// Reads through memory of the probe of twice the size of L2, so that no data of the program
   /// stays in it. It reads rather than writes, so that the kernel that is timed next does not pay

@@ -87,13 +87,27 @@ void Replay::putBack() {
   Memory.done();
 }
 
+/// The failure for an address of one of \p Pointed in the saved memory. It says which, so that a
+/// person can find the allocations in the program.
+static Failure pointsToHost(const AddressInMemory &Found, const std::vector<MemoryRange> &Pointed) {
+  std::string What = "points-to-host: " + std::to_string(Found.In.Bytes) +
+                     " bytes of device memory hold an address of ";
+  for (const MemoryRange &Range : Pointed)
+    if (Range.holds(Found.Value))
+      return Failure(What + std::to_string(Range.Bytes) + " bytes of " +
+                     (Range.Kind == MemoryKind::Device && Range.Context == Found.In.Context
+                          ? "a constant with such an address"
+                          : describeShared(Range.Kind)));
+  return Failure(What + "host memory");
+}
+
 Failure Replay::runSaved(Ranges &Of, Result &Out) {
-  bool Found = false;
+  std::optional<AddressInMemory> Found;
   if (!Of.Pointed.empty())
     if (Failure Why = Memory.pointsInto(Of.Pointed, Found))
       return Why;
   if (Found)
-    return Failure("points-to-host");
+    return pointsToHost(*Found, Of.Pointed);
   if (!Of.Guarded.empty())
     if (Failure Why = Host.tryDefault(std::move(Of.Guarded)))
       return Why;

@@ -277,6 +277,28 @@ Failure Replays::leadsTo(const std::vector<MemoryRange> &Pointed, const MemoryRa
   return Failure::none();
 }
 
+/// Takes \p Range out of \p Variables. If the program has asked where a variable is, but not for
+/// its size, the variable is taken to go on to the end of the module's memory, with what is behind
+/// it.
+static void cutOut(const MemoryRange &Range, std::vector<MemoryRange> &Variables) {
+  std::vector<MemoryRange> Left;
+  const CUdeviceptr End = Range.Base + Range.Bytes;
+  for (const MemoryRange &V : Variables) {
+    const CUdeviceptr ItsEnd = V.Base + V.Bytes;
+    if (ItsEnd <= Range.Base || V.Base >= End) {
+      Left.push_back(V);
+      continue;
+    }
+    MemoryRange Part = V;
+    if (Part.Bytes = Range.Base - std::min(V.Base, Range.Base); Part.Bytes > 0)
+      Left.push_back(Part);
+    Part.Base = End;
+    if (Part.Bytes = ItsEnd - std::min(ItsEnd, End); Part.Bytes > 0)
+      Left.push_back(Part);
+  }
+  Variables = std::move(Left);
+}
+
 /// Decides which constants count, if there is memory to which they may lead. A kernel gets at a
 /// constant by its name, or by its address. One that it names is searched for addresses like the
 /// variables. One that it does not name may hold an address of the host all the same, which a
@@ -290,9 +312,6 @@ Failure Replays::constants(const ReplayTarget &Target, const ModuleGlobals::Plac
   if (Failure Why =
           Globals.findConstants(Named, Unnamed, Driver, Where, Target.Kernel.Planned->Constants))
     return Why;
-  auto Drop = [&](const MemoryRange &Range) {
-    std::erase_if(Variables, [&](const MemoryRange &V) { return V.Base == Range.Base; });
-  };
   for (const MemoryRange &Range : Unnamed) {
     bool Leads = false;
     // Memory of the program may be where a constant was whose module is gone.
@@ -306,11 +325,11 @@ Failure Replays::constants(const ReplayTarget &Target, const ModuleGlobals::Plac
       Named.push_back(Range);
       continue;
     }
-    Drop(Range);
+    cutOut(Range, Variables);
     Leading.push_back(Range);
   }
   for (const MemoryRange &Range : Named) {
-    Drop(Range); // The program may have asked for it.
+    cutOut(Range, Variables);
     Variables.push_back(Range);
   }
   Of.Pointed.insert(Of.Pointed.end(), Leading.begin(), Leading.end());

@@ -75,7 +75,7 @@ static void scan(void **Parameters) {
       std::memcpy(&Word, at(At), sizeof Word);
       if (std::any_of(Intervals, Intervals + Count,
                       [&](const Interval &I) { return Word >= I.Begin && Word < I.End; }))
-        *parameter<uint32_t *>(Parameters, 5) = 1;
+        *parameter<uint64_t *>(Parameters, 5) = At;
     }
 }
 

@@ -105,7 +105,8 @@ static std::string imageWithClones() {
     for (auto [Variant, Suffix] : Clones)
       All.push_back(Kernel + Suffix);
   }
-  return standin::imageFile(All, {{"Counter", 64}}, /*Managed=*/false, {{"Locks", 8}});
+  return standin::imageFile(All, {{"Counter", 64}}, /*Managed=*/false,
+                            {{"Table", 8}, {"Locks", 8}});
 }
 
 CommandResult StandInRun::time(const StandInPlan &Plan) {

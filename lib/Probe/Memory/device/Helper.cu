@@ -213,13 +213,14 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
   addUp(Sum, Total);
 }
 
-// Sets *Found if a word of live memory, at an address that is a multiple of 8, is in an interval.
+// Sets *Found to the address of a word of live memory that is in an interval. Words are at
+// multiples of 8.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
     __carve_probe_scan(const Piece *Pieces, uint32_t Count, uint64_t Chunks,
-                       const Interval *Intervals, uint32_t IntervalCount, uint32_t *Found) {
+                       const Interval *Intervals, uint32_t IntervalCount, uint64_t *Found) {
   uint64_t Least = Intervals[0].Begin, End = Intervals[IntervalCount - 1].End;
   forEachChunk(Pieces, Count, Chunks, [&](const Chunk &C, uint64_t) {
-    if (*static_cast<volatile uint32_t *>(Found))
+    if (*static_cast<volatile uint64_t *>(Found))
       return;
     uint32_t Head = -reinterpret_cast<uint64_t>(C.Live) & 7;
     // A word may begin in this chunk and end in the next one.
@@ -229,13 +230,13 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
         return;
       uint64_t Word = __ldcs(reinterpret_cast<const unsigned long long *>(C.Live + At));
       if (Word >= Least && Word < End && isIn(Intervals, IntervalCount, Word))
-        *Found = 1;
+        *static_cast<volatile uint64_t *>(Found) = reinterpret_cast<uint64_t>(C.Live + At);
     }
   });
 }
 
-// Reads all Vectors * 16 bytes, bypassing L1, and with EvictFirst lets L2 give up their lines first.
-// Sink is written only if the sum is a number that it hardly ever is. Without that store the
+// Reads all Vectors * 16 bytes, bypassing L1, and with EvictFirst lets L2 give up their lines
+// first. Sink is written only if the sum is a number that it hardly ever is. Without that store the
 // compiler would remove the reads.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
     __carve_probe_read(const uint4 *Data, uint64_t Vectors, uint32_t *Sink, uint32_t EvictFirst) {

@@ -83,8 +83,9 @@ void CaptureRunTest::expectStep(size_t RangeCount) const {
   EXPECT_EQ(file(".refused"), "(none)");
   std::vector<Fields> Ranges = lines("range"), After = lines("after"), P = lines("parameter");
   ASSERT_EQ(Ranges.size(), RangeCount);
-  ASSERT_EQ(lines("variable"), (std::vector<Fields>{{"Counter", "64"}, {"Locks", "8"}}));
-  ASSERT_EQ(After.size(), RangeCount + 2); // And the variables.
+  ASSERT_EQ(lines("variable"),
+            (std::vector<Fields>{{"Counter", "64"}, {"Locks", "8"}, {"Table", "8"}}));
+  ASSERT_EQ(After.size(), RangeCount + 3); // And the variables.
   ASSERT_EQ(P.size(), 2u);
   EXPECT_EQ(P[1][0], "8") << "offset of the second parameter";
   auto Base = valueOf<uint64_t>(P[0][1]);
@@ -109,9 +110,9 @@ void CaptureRunTest::expectStep(size_t RangeCount) const {
     EXPECT_EQ(After[R][0],
               digestOf({reinterpret_cast<const char *>(Data.data()), Data.size() * 4}));
   }
-  ASSERT_EQ(At + 64 + 8, Memory.size());
+  ASSERT_EQ(At + 64 + 8 + 8, Memory.size());
   EXPECT_EQ(After[RangeCount], Fields{digestOf(Memory.substr(At, 64))}) << "of Counter";
-  EXPECT_EQ(After[RangeCount + 1], Fields{digestOf(Memory.substr(At + 64))}) << "of Locks";
+  EXPECT_EQ(After[RangeCount + 1], Fields{digestOf(Memory.substr(At + 64, 8))}) << "of Locks";
   EXPECT_EQ(Seen, 1u);
   std::vector<Fields> Container = lines("container");
   ASSERT_EQ(Container.size(), 1u);

@@ -62,9 +62,9 @@ protected:
     std::memcpy(bytes(Range) + Offset, &Value, sizeof Value);
   }
   bool points(const std::vector<MemoryRange> &Pointed) {
-    bool Found = false;
+    std::optional<AddressInMemory> Found;
     EXPECT_EQ(shot().pointsInto(Pointed, Found).reason(), "");
-    return Found;
+    return Found.has_value();
   }
 
   MemoryDriver Driver;

@@ -161,19 +161,28 @@ TEST(StandInReplayed, hostAddressInAConstant_countsOnlyIfTheKernelMayReadIt) {
     expectSame(Run.time(Plan), Run.Plain);
     EXPECT_TRUE(Run.Timed.whole());
     EXPECT_EQ(Run.Timed.of("timed").empty(), Named) << printed(Run.Timed);
-    EXPECT_EQ(Run.Timed.of("stood-back"),
-              Named ? std::vector<Fields>({{"step", "points-to-host"}}) : std::vector<Fields>())
+    const std::vector<Fields> Why = {
+        {"step", "points-to-host: 8 bytes of device memory hold an address of 16384 bytes of host "
+                 "memory"}};
+    EXPECT_EQ(Run.Timed.of("stood-back"), Named ? Why : std::vector<Fields>())
         << printed(Run.Timed);
   }
 }
 
 TEST(StandInReplayed, addressOfAConstantThatTheKernelDoesNotName_leadsToWhatIsInIt) {
-  for (const char *Scenario : {"constant-as-argument", "constant-in-memory"}) {
+  const std::pair<const char *, const char *> Cases[] = {
+      {"constant-as-argument", "8 bytes of device memory hold an address of 16384 bytes of host "
+                               "memory"},
+      {"constant-in-memory",
+       "16384 bytes of device memory hold an address of 8 bytes of a constant "
+       "with such an address"}};
+  for (const auto &[Scenario, Which] : Cases) {
     StandInRun Run(Scenario);
     expectSame(Run.time({}), Run.Plain);
     EXPECT_TRUE(Run.Timed.whole());
     EXPECT_TRUE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
-    EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"scale", "points-to-host"}}))
+    EXPECT_EQ(Run.Timed.of("stood-back"),
+              (std::vector<Fields>{{"scale", std::string("points-to-host: ") + Which}}))
         << printed(Run.Timed);
   }
   StandInRun Run("factors-in-memory");

@@ -86,12 +86,14 @@ void carve::standin::hostWritten(Kernels &K) {
   std::printf("lost %u\n", Lost);
 }
 
-/// Allocates host memory and returns the address of a constant.
+/// Allocates host memory and returns the address of a constant. CUDA's runtime asks for the
+/// addresses of constants, too, and not for their sizes.
 static CUdeviceptr constantBesideHost(Kernels &K, void *&Host) {
   CHECK(cuMemHostAlloc(&Host, Count * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
   std::memset(Host, 0, Count * sizeof(unsigned));
-  CUdeviceptr Constant = 0;
+  CUdeviceptr Constant = 0, Before = 0;
   size_t Bytes = 0;
+  CHECK(cuLibraryGetGlobal(&Before, nullptr, K.Library, "Table"));
   CHECK(cuLibraryGetGlobal(&Constant, &Bytes, K.Library, "Locks"));
   return Constant;
 }

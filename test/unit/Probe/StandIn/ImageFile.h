@@ -37,7 +37,7 @@ inline std::string imageFile(const std::vector<std::string> &Kernels,
   }
   for (const auto &[Name, Bytes] : Constants) {
     Add(Name, STT_OBJECT, 3, Bytes);
-    Sizes += "global:" + Name + ":" + std::to_string(Bytes) + " ";
+    Sizes += "constant:" + Name + ":" + std::to_string(Bytes) + " ";
   }
   std::vector<Elf64_Shdr> Sections(1);
   auto Section = [&](const char *Name, Elf64_Word Type, const std::string &Bytes) {

@@ -80,7 +80,7 @@ struct Allocation {
 
 /// A loaded image. The driver's CUmodule and CUlibrary are both of this type.
 struct Image {
-  std::string Text; ///< Names its kernels, and its variables as `global:<name>:<bytes>`.
+  std::string Text; ///< Names its kernels, and its variables as in Modules.cpp.
   std::map<std::string, std::unique_ptr<struct Entry>> Entries;
   std::map<std::string, std::pair<CUdeviceptr, size_t>> Globals;
   bool Library = false;

@@ -1,7 +1,7 @@
 /// \file
 /// Images, kernels and variables of the stand-in. An image is a fatbinary or a text. It contains
 /// the registered kernels whose names it has as words, and the variables that it lists as
-/// `global:<name>:<bytes>`.
+/// `global:<name>:<bytes>` or `constant:<name>:<bytes>`.
 
 #include "unit/Probe/StandIn/Calls.h"
 
@@ -70,15 +70,35 @@ static bool hasWord(const std::string &Text, const std::string &Word) {
   return false;
 }
 
+/// Returns the variables with the tag \p Tag in \p Text: their names and bytes.
+static std::vector<std::pair<std::string, size_t>> tagged(const std::string &Text,
+                                                          const std::string &Tag) {
+  std::vector<std::pair<std::string, size_t>> Found;
+  for (size_t At = Text.find(Tag); At != std::string::npos; At = Text.find(Tag, At + 1)) {
+    size_t Colon = Text.find(':', At + Tag.size());
+    Found.emplace_back(Text.substr(At + Tag.size(), Colon - At - Tag.size()),
+                       std::strtoull(Text.c_str() + Colon + 1, nullptr, 10));
+  }
+  return Found;
+}
+
+static CUdeviceptr zeroed(size_t Bytes) {
+  CUdeviceptr Base = allocate(Bytes, Kind::Global);
+  std::memset(reinterpret_cast<void *>(Base), 0, Bytes); // NOLINT(performance-no-int-to-ptr)
+  return Base;
+}
+
+/// The constants of a module are behind each other in one piece of memory.
 static void makeGlobals(Image &I) {
-  static const std::string &Tag = *new std::string("global:");
-  for (size_t At = I.Text.find(Tag); At != std::string::npos; At = I.Text.find(Tag, At + 1)) {
-    size_t Colon = I.Text.find(':', At + Tag.size());
-    std::string Name = I.Text.substr(At + Tag.size(), Colon - At - Tag.size());
-    size_t Bytes = std::strtoull(I.Text.c_str() + Colon + 1, nullptr, 10);
-    CUdeviceptr Base = allocate(Bytes, Kind::Global);
-    std::memset(reinterpret_cast<void *>(Base), 0, Bytes); // NOLINT(performance-no-int-to-ptr)
-    I.Globals[Name] = {Base, Bytes};
+  for (const auto &[Name, Bytes] : tagged(I.Text, "global:"))
+    I.Globals[Name] = {zeroed(Bytes), Bytes};
+  size_t All = 0;
+  for (const auto &[Name, Bytes] : tagged(I.Text, "constant:"))
+    All += Bytes;
+  CUdeviceptr Next = All ? zeroed(All) : 0;
+  for (const auto &[Name, Bytes] : tagged(I.Text, "constant:")) {
+    I.Globals[Name] = {Next, Bytes};
+    Next += Bytes;
   }
 }
 

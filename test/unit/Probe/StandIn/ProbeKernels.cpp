@@ -84,7 +84,7 @@ static CUresult scan(const KernelCall &Call) {
       if (std::any_of(Intervals, Intervals + Count, [&](const Interval &In) {
             return *at<uint64_t>(I) >= In.Begin && *at<uint64_t>(I) < In.End;
           }))
-        *pointer<uint32_t>(Call, 5) = 1;
+        *pointer<uint64_t>(Call, 5) = I;
   });
   return CUDA_SUCCESS;
 }

@@ -39,7 +39,7 @@ void carve::standin::checkCall(CUresult Status, const char *Call) {
 static const void *embeddedImage() {
   static const std::string Image =
       imageFile({"scale", "step", "sum", "append", "count", "masked"}, {{"Counter", 64}},
-                /*Managed=*/false, {{"Locks", 8}});
+                /*Managed=*/false, {{"Table", 8}, {"Locks", 8}});
   return Image.data();
 }
 
