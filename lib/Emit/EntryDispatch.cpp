@@ -326,12 +326,17 @@ loadedSections(llvm::StringRef Object) {
   llvm::StringMap<std::vector<std::string>> Loaded;
   for (const ELF64LE::Shdr &Section : *Sections) {
     auto Name = Elf->getSectionName(Section);
+    if (!Name)
+      return brokenElf(Name.takeError());
+    // Others may have no bytes in the file: those of zeros, which are as large as the program's
+    // variables on the device.
+    if (Section.sh_type != llvm::ELF::SHT_PROGBITS || !(Section.sh_flags & llvm::ELF::SHF_ALLOC) ||
+        Section.sh_flags & llvm::ELF::SHF_MERGE || *Name == ".eh_frame")
+      continue;
     auto Content = Elf->getSectionContents(Section);
-    if (!Name || !Content)
-      return brokenElf(llvm::joinErrors(Name.takeError(), Content.takeError()));
-    if (Section.sh_type == llvm::ELF::SHT_PROGBITS && Section.sh_flags & llvm::ELF::SHF_ALLOC &&
-        !(Section.sh_flags & llvm::ELF::SHF_MERGE) && *Name != ".eh_frame")
-      Loaded[*Name].push_back(llvm::toStringRef(*Content).str());
+    if (!Content)
+      return brokenElf(Content.takeError());
+    Loaded[*Name].push_back(llvm::toStringRef(*Content).str());
   }
   return Loaded;
 }

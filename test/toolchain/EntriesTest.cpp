@@ -617,6 +617,16 @@ TEST_F(Entries, everyImageAndThePtx_haveTheEntry) {
   EXPECT_EQ(taken("k.o", {256, 257}), (Words{"chosen__carve_e1", "chosen"}));
 }
 
+/// The host has as many zeros as the variable has bytes. They are in no file, so they may go beyond
+/// its end.
+TEST_F(Entries, variableLargerThanTheObject_changesNothing) {
+  write("large.cu", std::string("__device__ float Large[1 << 20];\n") + Source);
+  pin(entry("threads: 256", "cap: 72"));
+  buildWithProfile({"-arch=sm_90", "-c", "large.cu", "-o", "large.o"});
+  EXPECT_LT(read("large.o").size(), 4u << 20);
+  EXPECT_EQ(taken("large.o", {256, 257}), (Words{"chosen__carve_e1", "chosen"})) << log();
+}
+
 TEST_F(Entries, entryBesideAVariant_bothAreEmitted) {
   pin(entry("threads: 128", "cap: 72, load-cache: cg"), "{cap: 48}");
   buildWithProfile({"-arch=sm_90", "-c", "k.cu", "-o", "k.o"});
