@@ -86,7 +86,8 @@ static std::vector<ArgumentValue> randomValues(const RandomKernel &K, const Habi
       ArgumentValue V = {I, bytesOf(N.Kind), someValue(N, K.freeSmemBytes() / 4, R), N.Offset};
       if (N.Kind <= ParameterKind::Input)
         V = {I, 1, 0, 0}; // An address is only known to be a multiple of 256.
-      else if (V.Bytes > 1 && chance(R, 6))
+      // The other half is any launch's: of -1 it would make a loop of 4 billion iterations.
+      else if (V.Bytes > 1 && N.Role == ParameterRole::Any && chance(R, 6))
         V = {I, V.Bytes / 2, V.Bits >> 4 * V.Bytes, N.Offset + V.Bytes / 2};
       All.push_back(V);
     }

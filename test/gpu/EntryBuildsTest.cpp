@@ -3,6 +3,7 @@
 // sizes known (apps/known.cu). CARVE_TEST_KOKKOS may name a folder with the sources of Kokkos.
 #include "GpuTesting.h"
 
+#include "Report/TextReport.h"
 #include "Support/TempDir.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -130,7 +131,7 @@ TEST_P(EntryBuilds, tunedKernel_isBuiltWithItsEntryOnce) {
   CommandResult Tuned = P.carve({"tune", "--", App});
   ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
   TuningReport Report = P.report();
-  ASSERT_GE(Report.tunedKernels(), 1u) << P.log();
+  ASSERT_GE(Report.tunedKernels(), 1u) << printTextReport(Report) << P.log();
   const KernelReport &Hot = Report.Kernels.front();
   std::printf("%s\t%s\t%s\t%s\n", B.Name.c_str(), Hot.Variant.c_str(), Hot.InRun.Mode.c_str(),
               Hot.InRun.Reason.c_str());

@@ -53,8 +53,9 @@ void GpuTest::SetUp() {
   GTEST_SKIP() << Missing;
 }
 
-CommandResult carve::test::run(Words Argv, Words Environment) {
+CommandResult carve::test::run(Words Argv, Words Environment, double TimeoutS) {
   Command C;
+  C.TimeoutS = TimeoutS;
   C.Argv = std::move(Argv);
   C.Dir = workDir();
   C.Environment = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",   "CARVE_LOG",

@@ -50,8 +50,9 @@ const Machine &machine();
 const std::string &workDir();
 
 /// Runs \p Argv in workDir() and captures its streams. \p Environment is added to a clean
-/// environment: no NVCC_*_FLAGS, no CARVE_*, no probe.
-CommandResult run(Words Argv, Words Environment = {});
+/// environment: no NVCC_*_FLAGS, no CARVE_*, no probe. After \p TimeoutS seconds the process is
+/// killed; 0 means never.
+CommandResult run(Words Argv, Words Environment = {}, double TimeoutS = 0);
 
 /// Returns the program or image \p Name of the table in GpuTesting.cpp. The first call compiles all
 /// of them in parallel.
