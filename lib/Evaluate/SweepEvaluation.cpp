@@ -131,7 +131,8 @@ bool ProgramSearch::makeRound(double RoundS) {
     if (Timable.back())
       Wanted = S.Search.propose(Timable.back());
     for (size_t Rank = 0; Rank < Wanted.size(); ++Rank)
-      Wishes.push_back({S.Share / double(1 + Rank), K, Wanted[Rank]});
+      Wishes.push_back(
+          {requestWeight(S.Share, Rank, Rank >= S.Search.promising()), K, Wanted[Rank]});
   }
   if (Wishes.empty())
     return false;

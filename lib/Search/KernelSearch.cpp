@@ -219,6 +219,22 @@ std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Am
   return Picked;
 }
 
+/// Appends those of \p Among to \p Settings that are expected to be fastest, up to \p Most. What
+/// knobs do together seldom follows from what each does alone, and a round that is made anyway has
+/// room for these, too.
+void KernelSearch::fill(std::vector<VariantSetting> &Settings, llvm::ArrayRef<VariantSetting> Among,
+                        size_t Most) const {
+  const std::set<VariantSetting> Taken(Settings.begin(), Settings.end());
+  std::vector<std::pair<double, size_t>> Gains;
+  for (size_t I = 0; I < Among.size() && Settings.size() < Most; ++I)
+    if (!Taken.count(Among[I]))
+      Gains.push_back({-Model.expectedGain(point(Among[I])), I});
+  llvm::sort(Gains);
+  for (const auto &[Gain, I] : Gains)
+    if (Settings.size() < Most)
+      Settings.push_back(Among[I]);
+}
+
 /// Returns all settings that may be tried now: those around the best variant first.
 std::vector<VariantSetting> KernelSearch::left() const {
   std::vector<VariantSetting> Among = aroundTheBest();
@@ -237,6 +253,7 @@ void KernelSearch::suggest(llvm::ArrayRef<VariantSetting> Settings) {
 }
 
 std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
+  Promising = 0;
   if (Effort == 0 && Round > 0)
     return {};
   std::vector<VariantSetting> Settings;
@@ -246,6 +263,9 @@ std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
   std::vector<VariantSetting> Among = left();
   llvm::erase_if(Among, [&](const VariantSetting &V) { return llvm::is_contained(Settings, V); });
   llvm::append_range(Settings, pick(Among, Most - Settings.size()));
+  Promising = Settings.size();
+  if (Promising > 0)
+    fill(Settings, Among, Most);
   return Settings;
 }
 

@@ -20,6 +20,13 @@ inline constexpr unsigned DefaultEffort = 2;
 /// A setting whose expected gain is below this share of the kernel's time is not worth timing.
 inline constexpr double LeastPromise = 0.002;
 
+/// The weight of a request to compile, among those of all kernels of a program: by the kernel's
+/// share of GPU time, and its \p Rank among the kernel's proposals. What only fills a round comes
+/// after everything that promises something.
+inline double requestWeight(double Share, size_t Rank, bool Fills) {
+  return Share / double(1 + Rank) - (Fills ? 1 : 0);
+}
+
 /// The caller repeats propose(), compiling, admit(), timing and learn() until propose() returns
 /// nothing, or until its time is used up. Each repetition is one round: one run of the user's
 /// program.
@@ -35,6 +42,9 @@ public:
   /// nothing is worth trying any more. A setting that was proposed before and not compiled, or
   /// compiled and not admitted, may be returned again, so the caller can keep its code.
   std::vector<VariantSetting> propose(size_t Most);
+  /// How many of the settings that propose() last returned are worth a round. The others come after
+  /// them and only fill it.
+  size_t promising() const { return Promising; }
   /// Takes what became of the settings \p Tried, which propose() returned: \p Made are those that
   /// were compiled, in the first round with the default. The others of \p Tried failed to compile
   /// or are forbidden. Returns at most \p Most settings of \p Made to time now. Only equal code is
@@ -78,6 +88,8 @@ private:
   std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
   std::vector<VariantSetting> aroundTheBest() const;
   std::vector<VariantSetting> pick(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
+  void fill(std::vector<VariantSetting> &Settings, llvm::ArrayRef<VariantSetting> Among,
+            size_t Most) const;
   std::set<VariantSetting> outdone(llvm::ArrayRef<Candidate> Made) const;
   void cut(const VariantSetting &V, std::string Reason);
 
@@ -94,6 +106,7 @@ private:
   std::set<VariantSetting> Gone;       ///< Settings that were timed, cut, or failed to compile.
   std::vector<VariantSetting> Chosen;  ///< Settings chosen for timing, in the order of choice.
   std::vector<CarvedVariant> Carved;
+  size_t Promising = 0; ///< See promising().
 };
 
 } // namespace carve

@@ -3,6 +3,7 @@
 
 #include "Tune/TuneRounds.h"
 
+#include "Support/Clock.h"
 #include "Support/Log.h"
 #include "Tune/InRun/ComposedVariants.h"
 #include "Tune/Job/JobParts.h"
@@ -12,12 +13,16 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
 using namespace carve;
 
 namespace {
+
+/// So many settings are compiled in a round even if assembling them takes longer than it should.
+constexpr size_t LeastInRound = 4;
 
 /// The rounds of one tuning.
 class RoundsStage {
@@ -54,6 +59,7 @@ private:
   /// By kernel and variant: in how many runs it was. A variant that could not be assembled counts
   /// as if it had been in two.
   std::vector<std::map<size_t, unsigned>> RunsOf;
+  double AssemblyS = 0; ///< Seconds that the last round took to assemble one of its variants.
 };
 
 /// The variants of \p Kernel that were in one run and were not timed, because its time was used up.
@@ -227,6 +233,14 @@ bool RoundsStage::isTimedFurther(size_t Kernel) const {
          *Left > State.PlainWallS;
 }
 
+/// How many variants are in \p Sets; at least 1.
+size_t countOf(const VariantSets &Sets) {
+  size_t Count = 0;
+  for (const std::vector<size_t> &Set : Sets)
+    Count += Set.size();
+  return std::max<size_t>(1, Count);
+}
+
 llvm::Error RoundsStage::timeRound() {
   VariantSets Sets = contenders();
   Rounds.select(Sets);
@@ -238,7 +252,9 @@ llvm::Error RoundsStage::timeRound() {
     return llvm::Error::success();
   }
   Rounds.select(Sets);
+  auto Begin = std::chrono::steady_clock::now();
   Rounds.assemble();
+  AssemblyS = secondsSince(Begin) / double(countOf(Sets));
   noteRuns(Sets);
   llvm::Expected<InRunTuning> Timed =
       timeInside(State, Job, Built, std::move(Choices), All.Run.Record.Verified);
@@ -268,6 +284,8 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     // Recorded runs take no time, and variants that are not recorded need not be timed.
     for (size_t K = 0; K < Round.Timable.size() && !State.recorded(); ++K)
       Round.Timable[K] -= std::min(Round.Timable[K], leftOver(K).size());
+    if (Round.CompileS && AssemblyS > 0)
+      Round.Most = std::max(LeastInRound, size_t(*Round.CompileS / AssemblyS));
     return Round;
   };
   // If no other run is allowed, its variants need not be compiled.

@@ -37,6 +37,8 @@ public:
   std::vector<VariantSetting> propose(size_t Most) {
     return Search ? Search->propose(Most) : std::exchange(List, {});
   }
+  /// See KernelSearch. A list has nothing that only fills a round.
+  size_t promising() const { return Search ? Search->promising() : SIZE_MAX; }
   std::vector<VariantSetting> admit(llvm::ArrayRef<VariantSetting> Tried,
                                     std::vector<Candidate> Made, size_t Most) {
     if (Search)
@@ -124,13 +126,15 @@ void VariantRounds::endSearch(size_t Kernel) {
 }
 
 /// The settings of \p Kernel to compile now; none if nothing is worth trying.
-std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, const RoundLimits &Limits) {
+std::vector<VariantRounds::Proposal> VariantRounds::proposals(size_t Kernel,
+                                                              const RoundLimits &Limits) {
   const ParsedModule &M = Sources.of(Job.Kernels[Kernel].Modules.front());
   bool Uncompared = Kernel < Limits.Uncompared.size() && Limits.Uncompared[Kernel];
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
-    std::vector<VariantSetting> Forbidden, Allowed;
-    for (const VariantSetting &V : S.propose(roomFor(Kernel, Limits)))
+    std::vector<VariantSetting> Forbidden;
+    std::vector<Proposal> Allowed;
+    for (const auto &[Rank, V] : llvm::enumerate(S.propose(roomFor(Kernel, Limits))))
       if (Uncompared && V.needsComparedOutput()) {
         Built.Kernels[Kernel].Dropped.push_back(
             variantName(V) + ": may move last bits, and nothing compares the kernel's output");
@@ -139,7 +143,7 @@ std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, const RoundL
         Built.Kernels[Kernel].Dropped.push_back(variantName(V) + ": " + *Why);
         Forbidden.push_back(V);
       } else {
-        Allowed.push_back(V);
+        Allowed.push_back({V, Rank >= S.promising()});
       }
     if (!Forbidden.empty())
       S.forbid(Forbidden);
@@ -268,9 +272,8 @@ void VariantRounds::compose(const RoundLimits &Limits, FlavourModules::Until End
   }
 }
 
-/// What all searches propose, those requests first that promise most for the program: the settings
-/// of a kernel come in the order of their promise, and count by the kernel's share of GPU time. The
-/// default of a kernel that is new comes before its first setting.
+/// What all searches propose, those requests first that promise most for the program
+/// (requestWeight). The default of a kernel that is new comes before its first setting.
 std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   struct Wish {
     double Weight;
@@ -278,12 +281,12 @@ std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   };
   std::vector<Wish> All;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
-    std::vector<VariantSetting> Wanted = proposals(K, Limits);
+    std::vector<Proposal> Wanted = proposals(K, Limits);
     double Share = Job.Kernels[K].Traced.Share;
     if (!Wanted.empty() && Searches[K]->Metrics.empty())
       All.push_back({Share, {K, {}}});
-    for (size_t Rank = 0; Rank < Wanted.size(); ++Rank)
-      All.push_back({Share / double(1 + Rank), {K, Wanted[Rank]}});
+    for (const auto &[Rank, P] : llvm::enumerate(Wanted))
+      All.push_back({requestWeight(Share, Rank, P.Fills), {K, P.Setting}});
   }
   llvm::stable_sort(All, [](const Wish &A, const Wish &B) { return A.Weight > B.Weight; });
   std::vector<SettingRequest> Requests;
@@ -352,6 +355,7 @@ bool VariantRounds::next(const RoundLimits &Limits) {
     std::vector<SettingRequest> Wanted = wishes(Limits);
     if (Wanted.empty())
       return AnyAdded();
+    Wanted.erase(Wanted.begin() + long(std::min(Wanted.size(), Limits.Most)), Wanted.end());
     std::map<size_t, std::vector<SettingRequest>> Requests; // By kernel.
     std::map<size_t, std::vector<CompiledSetting>> Made;
     for (auto &[Request, Compiled] : compileInTime(Wanted, Left)) {

@@ -8,6 +8,7 @@
 #include "Cubin/Assembler.h"
 #include "Tune/Variants/VariantCompiler.h"
 
+#include <limits>
 #include <memory>
 
 namespace carve {
@@ -20,6 +21,9 @@ struct RoundLimits {
   std::vector<size_t> Timable; ///< By kernel of the job: how many new variants can be timed.
   /// Seconds after which no more settings are compiled. Without it, all that are proposed are.
   std::optional<double> CompileS;
+  /// How many settings of all kernels are compiled at most. What is then timed is assembled once
+  /// more, in one module, and no clock ends that.
+  size_t Most = std::numeric_limits<size_t>::max();
   /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
   /// places. Empty if there are none.
   std::vector<Composition> Composed = {};
@@ -70,7 +74,11 @@ private:
   std::vector<std::pair<SettingRequest, CompiledSetting>>
   compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);
   class Source; ///< Proposes the settings of one kernel.
-  std::vector<VariantSetting> proposals(size_t Kernel, const RoundLimits &Limits);
+  struct Proposal {
+    VariantSetting Setting;
+    bool Fills = false; ///< It only fills a round (KernelSearch::promising).
+  };
+  std::vector<Proposal> proposals(size_t Kernel, const RoundLimits &Limits);
   std::vector<SettingRequest> wishes(const RoundLimits &Limits);
   size_t roomFor(size_t Kernel, const RoundLimits &Limits) const;
   void compose(const RoundLimits &Limits, FlavourModules::Until End);

@@ -173,6 +173,31 @@ TEST(KernelSearch, settingNotTried_isProposedAgain) {
     EXPECT_EQ(llvm::is_contained(Again, V), !llvm::is_contained(Tried, V)) << variantName(V);
 }
 
+TEST(KernelSearch, round_isFilledWithWhatPromisesLittle) {
+  KernelSearch S(space(), 2);
+  World W;
+  W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
+  W.run(S, {10, 10});
+  std::vector<VariantSetting> Wanted = S.propose(1000);
+  size_t Promising = S.promising();
+  ASSERT_GT(Promising, 0u);
+  ASSERT_LT(Promising, Wanted.size());
+  std::set<VariantSetting> Different(Wanted.begin(), Wanted.end());
+  EXPECT_EQ(Different.size(), Wanted.size());
+  for (size_t I = Promising + 1; I < Wanted.size(); ++I)
+    EXPECT_GE(S.promiseOf(Wanted[I - 1]), S.promiseOf(Wanted[I])) << variantName(Wanted[I]);
+  // A smaller round has no room for them.
+  EXPECT_EQ(S.propose(Promising).size(), Promising);
+  EXPECT_EQ(S.promising(), Promising);
+}
+
+TEST(KernelSearch, requests_comeByShareAndRank_andFillersLast) {
+  EXPECT_GT(requestWeight(0.5, 0, false), requestWeight(0.5, 1, false));
+  EXPECT_GT(requestWeight(0.5, 3, false), requestWeight(0.1, 0, false));
+  EXPECT_GT(requestWeight(0.001, 90, false), requestWeight(1, 0, true));
+  EXPECT_GT(requestWeight(0.5, 9, true), requestWeight(0.5, 10, true));
+}
+
 TEST(KernelSearch, forbiddenSetting_isNotProposedAgain) {
   KernelSearch S(space(), 2);
   VariantSetting First = S.propose(1).front();
