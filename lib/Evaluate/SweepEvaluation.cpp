@@ -130,6 +130,9 @@ bool ProgramSearch::makeRound(double RoundS) {
     std::vector<VariantSetting> Wanted;
     if (Timable.back())
       Wanted = S.Search.propose(Timable.back());
+    // A round is filled where replays time its variants.
+    if (shortestReplayS(1 + FirstPlace, S.K->MeanNs) > RoundReplayShare * RoundS * S.Share)
+      Wanted.resize(std::min(Wanted.size(), S.Search.promising()));
     for (size_t Rank = 0; Rank < Wanted.size(); ++Rank)
       Wishes.push_back(
           {requestWeight(S.Share, Rank, Rank >= S.Search.promising()), K, Wanted[Rank]});

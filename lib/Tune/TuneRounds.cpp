@@ -21,9 +21,6 @@ using namespace carve;
 
 namespace {
 
-/// So many settings are compiled in a round even if assembling them takes longer than it should.
-constexpr size_t LeastInRound = 4;
-
 /// The rounds of one tuning.
 class RoundsStage {
 public:
@@ -284,8 +281,8 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     // Recorded runs take no time, and variants that are not recorded need not be timed.
     for (size_t K = 0; K < Round.Timable.size() && !State.recorded(); ++K)
       Round.Timable[K] -= std::min(Round.Timable[K], leftOver(K).size());
-    if (Round.CompileS && AssemblyS > 0)
-      Round.Most = std::max(LeastInRound, size_t(*Round.CompileS / AssemblyS));
+    if (Round.CompileS)
+      Round.Most = settingsFor(*Round.CompileS, AssemblyS);
     return Round;
   };
   // If no other run is allowed, its variants need not be compiled.

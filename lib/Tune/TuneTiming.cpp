@@ -258,6 +258,8 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
     Round.Uncompared.push_back(!mayCompareOutputs(Question, Limits));
     size_t Timable =
         timableVariants(Question, Limits, State.recorded() ? RecordedTimable : MostTimable);
+    // Recorded runs take no time, so there is none left over.
+    Round.Filled.push_back(Timable > 0 && !State.recorded());
     bool New = Made.Variants.size() <= FirstPlace;
     Round.Timable.push_back(Timable || !New ? Timable : timableByRuns(State));
   }

@@ -76,6 +76,11 @@ double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect
   return std::max(RoundReplayShare * Round, spareS(SpentS, Prospect) - RoundCompileShare * Round);
 }
 
+size_t carve::settingsFor(double CompileS, double AssemblyS) {
+  constexpr double Least = 4, Most = 1e6;
+  return size_t(AssemblyS > 0 ? std::clamp(CompileS / AssemblyS, Least, Most) : Most);
+}
+
 double carve::comparisonS(size_t Variants, double MeanNs, const ReplayCosts &Costs) {
   double Runs = double(Costs.DefaultRuns + Variants * Costs.ComparedRuns);
   return (Costs.SaveNs + Runs * (MeanNs + Costs.CompareNs)) / 1e9;

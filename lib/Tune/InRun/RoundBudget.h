@@ -69,6 +69,12 @@ private:
 /// The shares of a round's time: what is compiled is then assembled once more, all in one module.
 inline constexpr double RoundCompileShare = 0.3, RoundReplayShare = 0.4;
 
+/// How many settings a round may compile that has \p CompileS seconds for it, and as many to
+/// assemble its module, where each takes \p AssemblyS seconds: at least 4, so that a program whose
+/// code takes long is searched, too. If no round has told \p AssemblyS yet, it is 0, and there is
+/// no limit.
+size_t settingsFor(double CompileS, double AssemblyS);
+
 /// What a replay of a kernel takes beside the runs that are timed. An earlier replay may have told.
 struct ReplayCosts {
   double SaveNs = 0;      ///< Saving the memory before the first run.

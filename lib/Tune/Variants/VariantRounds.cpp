@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Threading.h"
 
+#include <algorithm>
 #include <chrono>
 
 using namespace carve;
@@ -130,11 +131,15 @@ std::vector<VariantRounds::Proposal> VariantRounds::proposals(size_t Kernel,
                                                               const RoundLimits &Limits) {
   const ParsedModule &M = Sources.of(Job.Kernels[Kernel].Modules.front());
   bool Uncompared = Kernel < Limits.Uncompared.size() && Limits.Uncompared[Kernel];
+  bool Filled = Kernel < Limits.Filled.size() && Limits.Filled[Kernel];
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
     std::vector<VariantSetting> Forbidden;
     std::vector<Proposal> Allowed;
-    for (const auto &[Rank, V] : llvm::enumerate(S.propose(roomFor(Kernel, Limits))))
+    std::vector<VariantSetting> Proposed = S.propose(roomFor(Kernel, Limits));
+    if (!Filled)
+      Proposed.resize(std::min(Proposed.size(), S.promising()));
+    for (const auto &[Rank, V] : llvm::enumerate(Proposed))
       if (Uncompared && V.needsComparedOutput()) {
         Built.Kernels[Kernel].Dropped.push_back(
             variantName(V) + ": may move last bits, and nothing compares the kernel's output");

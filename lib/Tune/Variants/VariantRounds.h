@@ -27,6 +27,9 @@ struct RoundLimits {
   /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
   /// places. Empty if there are none.
   std::vector<Composition> Composed = {};
+  /// By kernel of the job: whether the round is filled with settings that promise little
+  /// (KernelSearch::promising), because timing them takes no run of its own. If empty, none is.
+  std::vector<bool> Filled = {};
   /// By kernel of the job: whether nothing will compare the outputs of its variants. Settings that
   /// need that (VariantSetting::needsComparedOutput()) are not tried then. If empty, all are.
   std::vector<bool> Uncompared = {};

@@ -98,3 +98,11 @@ TEST(RoundBudget, replaysAfterALongCompile_takeWhatTheyWerePlannedWith) {
   EXPECT_EQ(B.forReplays(13, false, 2.4), 0) << "nothing is left";
   EXPECT_DOUBLE_EQ(B.forReplays(13, true, 0.2), 0.4) << "the first round has some time";
 }
+
+TEST(RoundBudget, settingsOfARound_areAsManyAsCanBeAssembled) {
+  EXPECT_EQ(settingsFor(1.5, 0.1), 15u);
+  EXPECT_EQ(settingsFor(1.5, 3), 4u) << "something is always tried";
+  EXPECT_EQ(settingsFor(0, 0.1), 4u);
+  EXPECT_GT(settingsFor(0, 0), 100000u) << "it is not known what they take";
+  EXPECT_GT(settingsFor(1.5, 1e-12), 100000u);
+}
