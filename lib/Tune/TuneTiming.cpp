@@ -258,7 +258,7 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
     Round.Uncompared.push_back(!mayCompareOutputs(Question, Limits));
     size_t Timable =
         timableVariants(Question, Limits, State.recorded() ? RecordedTimable : MostTimable);
-    // Recorded runs take no time, so there is none left over.
+    // Filling a round uses time that it would otherwise waste. Recorded runs have no time limit.
     Round.Filled.push_back(Timable > 0 && !State.recorded());
     bool New = Made.Variants.size() <= FirstPlace;
     Round.Timable.push_back(Timable || !New ? Timable : timableByRuns(State));
