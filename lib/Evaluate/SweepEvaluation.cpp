@@ -130,12 +130,12 @@ bool ProgramSearch::makeRound(double RoundS) {
     std::vector<VariantSetting> Wanted;
     if (Timable.back())
       Wanted = S.Search.propose(Timable.back());
-    // A round is filled where replays time its variants.
-    if (shortestReplayS(1 + FirstPlace, S.K->MeanNs) > RoundReplayShare * RoundS * S.Share)
-      Wanted.resize(std::min(Wanted.size(), S.Search.promising()));
+    const size_t Promising = Wanted.size();
+    // As in a tuning, only replays have time for what promises little.
+    if (shortestReplayS(1 + FirstPlace, S.K->MeanNs) <= RoundReplayShare * RoundS * S.Share)
+      S.Search.fill(Wanted, Timable.back());
     for (size_t Rank = 0; Rank < Wanted.size(); ++Rank)
-      Wishes.push_back(
-          {requestWeight(S.Share, Rank, Rank >= S.Search.promising()), K, Wanted[Rank]});
+      Wishes.push_back({requestWeight(S.Share, Rank, Rank >= Promising), K, Wanted[Rank]});
   }
   if (Wishes.empty())
     return false;

@@ -172,6 +172,19 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
   return Alone;
 }
 
+/// Returns the places in \p Pool of the settings from which \p By expects at least \p Least, each
+/// behind its expected gain with the sign reversed, the largest gain first.
+std::vector<std::pair<double, size_t>> KernelSearch::byGain(llvm::ArrayRef<VariantSetting> Pool,
+                                                            const VariantModel &By,
+                                                            double Least) const {
+  std::vector<std::pair<double, size_t>> Gains;
+  for (size_t I = 0; I < Pool.size(); ++I)
+    if (double Gain = By.expectedGain(point(Pool[I])); Gain >= Least)
+      Gains.push_back({-Gain, I});
+  llvm::sort(Gains);
+  return Gains;
+}
+
 /// Returns up to \p Count settings of \p Among: the landmarks, then the most promising settings
 /// around the best variant, then the most promising others. Each is chosen as if the ones before it
 /// had turned out as predicted.
@@ -195,11 +208,7 @@ std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Am
       if (!llvm::is_contained(Picked, V) && (!Beside || llvm::is_contained(Around, V)))
         Pool.push_back(V);
     while (Picked.size() < Count && !Pool.empty()) {
-      std::vector<std::pair<double, size_t>> Gains;
-      for (size_t I = 0; I < Pool.size(); ++I)
-        if (double Gain = Believer.expectedGain(point(Pool[I])); Gain >= LeastPromise)
-          Gains.push_back({-Gain, I});
-      llvm::sort(Gains);
+      std::vector<std::pair<double, size_t>> Gains = byGain(Pool, Believer, LeastPromise);
       if (Gains.empty())
         break;
       bool Believes = Believer.points() < MostBelieved;
@@ -217,22 +226,6 @@ std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Am
     }
   }
   return Picked;
-}
-
-/// Appends those of \p Among to \p Settings that are expected to be fastest, up to \p Most. What
-/// knobs do together seldom follows from what each does alone, and a round that is made anyway has
-/// room for these, too.
-void KernelSearch::fill(std::vector<VariantSetting> &Settings, llvm::ArrayRef<VariantSetting> Among,
-                        size_t Most) const {
-  const std::set<VariantSetting> Taken(Settings.begin(), Settings.end());
-  std::vector<std::pair<double, size_t>> Gains;
-  for (size_t I = 0; I < Among.size() && Settings.size() < Most; ++I)
-    if (!Taken.count(Among[I]))
-      Gains.push_back({-Model.expectedGain(point(Among[I])), I});
-  llvm::sort(Gains);
-  for (const auto &[Gain, I] : Gains)
-    if (Settings.size() < Most)
-      Settings.push_back(Among[I]);
 }
 
 /// Returns all settings that may be tried now: those around the best variant first.
@@ -253,7 +246,6 @@ void KernelSearch::suggest(llvm::ArrayRef<VariantSetting> Settings) {
 }
 
 std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
-  Promising = 0;
   if (Effort == 0 && Round > 0)
     return {};
   std::vector<VariantSetting> Settings;
@@ -263,10 +255,18 @@ std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
   std::vector<VariantSetting> Among = left();
   llvm::erase_if(Among, [&](const VariantSetting &V) { return llvm::is_contained(Settings, V); });
   llvm::append_range(Settings, pick(Among, Most - Settings.size()));
-  Promising = Settings.size();
-  if (Promising > 0)
-    fill(Settings, Among, Most);
   return Settings;
+}
+
+void KernelSearch::fill(std::vector<VariantSetting> &Proposed, size_t Most) const {
+  if (Proposed.empty() || Proposed.size() >= Most)
+    return;
+  std::vector<VariantSetting> Others = left();
+  const std::set<VariantSetting> Taken(Proposed.begin(), Proposed.end());
+  llvm::erase_if(Others, [&](const VariantSetting &V) { return Taken.count(V) > 0; });
+  for (const auto &[Gain, I] : byGain(Others, Model, 0))
+    if (Proposed.size() < Most)
+      Proposed.push_back(Others[I]);
 }
 
 /// What is left is judged by a model in which no time is further above what was expected than the

@@ -42,9 +42,10 @@ public:
   /// nothing is worth trying any more. A setting that was proposed before and not compiled, or
   /// compiled and not admitted, may be returned again, so the caller can keep its code.
   std::vector<VariantSetting> propose(size_t Most);
-  /// How many of the settings that propose() last returned are worth a round. The others come after
-  /// them and only fill it.
-  size_t promising() const { return Promising; }
+  /// Appends further settings to what propose() has returned, up to \p Most in all: those first
+  /// that are expected to be fastest. They promise too little to be worth a round, but a round that
+  /// is made anyway may have time for them. Appends nothing if propose() has returned nothing.
+  void fill(std::vector<VariantSetting> &Proposed, size_t Most) const;
   /// Takes what became of the settings \p Tried, which propose() returned: \p Made are those that
   /// were compiled, in the first round with the default. The others of \p Tried failed to compile
   /// or are forbidden. Returns at most \p Most settings of \p Made to time now. Only equal code is
@@ -87,9 +88,9 @@ private:
                                             size_t Most) const;
   std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
   std::vector<VariantSetting> aroundTheBest() const;
+  std::vector<std::pair<double, size_t>> byGain(llvm::ArrayRef<VariantSetting> Pool,
+                                                const VariantModel &By, double Least) const;
   std::vector<VariantSetting> pick(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
-  void fill(std::vector<VariantSetting> &Settings, llvm::ArrayRef<VariantSetting> Among,
-            size_t Most) const;
   std::set<VariantSetting> outdone(llvm::ArrayRef<Candidate> Made) const;
   void cut(const VariantSetting &V, std::string Reason);
 
@@ -106,7 +107,6 @@ private:
   std::set<VariantSetting> Gone;       ///< Settings that were timed, cut, or failed to compile.
   std::vector<VariantSetting> Chosen;  ///< Settings chosen for timing, in the order of choice.
   std::vector<CarvedVariant> Carved;
-  size_t Promising = 0; ///< See promising().
 };
 
 } // namespace carve

@@ -39,7 +39,10 @@ public:
     return Search ? Search->propose(Most) : std::exchange(List, {});
   }
   /// See KernelSearch. A list has nothing that only fills a round.
-  size_t promising() const { return Search ? Search->promising() : SIZE_MAX; }
+  void fill(std::vector<VariantSetting> &Proposed, size_t Most) const {
+    if (Search)
+      Search->fill(Proposed, Most);
+  }
   std::vector<VariantSetting> admit(llvm::ArrayRef<VariantSetting> Tried,
                                     std::vector<Candidate> Made, size_t Most) {
     if (Search)
@@ -130,15 +133,16 @@ void VariantRounds::endSearch(size_t Kernel) {
 std::vector<VariantRounds::Proposal> VariantRounds::proposals(size_t Kernel,
                                                               const RoundLimits &Limits) {
   const ParsedModule &M = Sources.of(Job.Kernels[Kernel].Modules.front());
-  bool Uncompared = Kernel < Limits.Uncompared.size() && Limits.Uncompared[Kernel];
-  bool Filled = Kernel < Limits.Filled.size() && Limits.Filled[Kernel];
+  auto Has = [&](const std::vector<bool> &Flags) { return Kernel < Flags.size() && Flags[Kernel]; };
+  const bool Uncompared = Has(Limits.Uncompared), Filled = Has(Limits.Filled);
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
     std::vector<VariantSetting> Forbidden;
     std::vector<Proposal> Allowed;
     std::vector<VariantSetting> Proposed = S.propose(roomFor(Kernel, Limits));
-    if (!Filled)
-      Proposed.resize(std::min(Proposed.size(), S.promising()));
+    const size_t Promising = Proposed.size();
+    if (Filled)
+      S.fill(Proposed, roomFor(Kernel, Limits));
     for (const auto &[Rank, V] : llvm::enumerate(Proposed))
       if (Uncompared && V.needsComparedOutput()) {
         Built.Kernels[Kernel].Dropped.push_back(
@@ -148,7 +152,7 @@ std::vector<VariantRounds::Proposal> VariantRounds::proposals(size_t Kernel,
         Built.Kernels[Kernel].Dropped.push_back(variantName(V) + ": " + *Why);
         Forbidden.push_back(V);
       } else {
-        Allowed.push_back({V, Rank >= S.promising()});
+        Allowed.push_back({V, Rank >= Promising});
       }
     if (!Forbidden.empty())
       S.forbid(Forbidden);

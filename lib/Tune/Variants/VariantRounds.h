@@ -28,7 +28,7 @@ struct RoundLimits {
   /// places. Empty if there are none.
   std::vector<Composition> Composed = {};
   /// By kernel of the job: whether the round is filled with settings that promise little
-  /// (KernelSearch::promising), because timing them takes no run of its own. If empty, none is.
+  /// (KernelSearch::fill), because timing them takes no run of its own. If empty, none is.
   std::vector<bool> Filled = {};
   /// By kernel of the job: whether nothing will compare the outputs of its variants. Settings that
   /// need that (VariantSetting::needsComparedOutput()) are not tried then. If empty, all are.
@@ -79,7 +79,7 @@ private:
   class Source; ///< Proposes the settings of one kernel.
   struct Proposal {
     VariantSetting Setting;
-    bool Fills = false; ///< It only fills a round (KernelSearch::promising).
+    bool Fills = false; ///< It only fills a round (KernelSearch::fill).
   };
   std::vector<Proposal> proposals(size_t Kernel, const RoundLimits &Limits);
   std::vector<SettingRequest> wishes(const RoundLimits &Limits);

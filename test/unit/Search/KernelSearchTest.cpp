@@ -179,7 +179,8 @@ TEST(KernelSearch, round_isFilledWithWhatPromisesLittle) {
   W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
   W.run(S, {10, 10});
   std::vector<VariantSetting> Wanted = S.propose(1000);
-  size_t Promising = S.promising();
+  const size_t Promising = Wanted.size();
+  S.fill(Wanted, 1000);
   ASSERT_GT(Promising, 0u);
   ASSERT_LT(Promising, Wanted.size());
   std::set<VariantSetting> Different(Wanted.begin(), Wanted.end());
@@ -187,8 +188,14 @@ TEST(KernelSearch, round_isFilledWithWhatPromisesLittle) {
   for (size_t I = Promising + 1; I < Wanted.size(); ++I)
     EXPECT_GE(S.promiseOf(Wanted[I - 1]), S.promiseOf(Wanted[I])) << variantName(Wanted[I]);
   // A smaller round has no room for them.
-  EXPECT_EQ(S.propose(Promising).size(), Promising);
-  EXPECT_EQ(S.promising(), Promising);
+  Wanted = S.propose(Promising);
+  EXPECT_EQ(Wanted.size(), Promising);
+  S.fill(Wanted, Promising);
+  EXPECT_EQ(Wanted.size(), Promising);
+  // A kernel for which nothing is worth a round gets none.
+  std::vector<VariantSetting> Nothing;
+  S.fill(Nothing, 1000);
+  EXPECT_TRUE(Nothing.empty());
 }
 
 TEST(KernelSearch, requests_comeByShareAndRank_andFillersLast) {
