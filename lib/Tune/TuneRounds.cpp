@@ -210,24 +210,23 @@ void RoundsStage::compose() {
 /// What the rounds so far have in hand, and what a further one promises. Kernels that no further
 /// run times promise something for the whole runs, which are made in the confirmation's time.
 GainProspect RoundsStage::prospect() const {
-  double InHand = 0, Promised = 0;
+  double InHand = 0, Promised = 0, ByRuns = 0;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     const InRunOutcome &O = All.Outcomes[K];
     double Share = Job.Kernels[K].Traced.Share;
     if (O.Verdict == InRunVerdict::Nominated)
       InHand += Share * std::max(0.0, 1 - O.Ratio.High);
-    bool ByRuns = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
-    (ByRuns ? InHand : Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
+    bool Fixed = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
+    (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
   }
-  return State.Prospect.next(InHand, Promised);
+  return State.Prospect.next(InHand + ByRuns, Promised, ByRuns);
 }
 
 /// Whether \p Kernel is timed after the rounds: its nominee is confirmed, or there is time for
 /// whole runs. If it is not, its variants need not be assembled once more.
 bool RoundsStage::isTimedFurther(size_t Kernel) const {
   std::optional<double> Left = State.secondsLeft();
-  return All.Outcomes[Kernel].Verdict == InRunVerdict::Nominated || !Left ||
-         *Left > State.PlainWallS;
+  return All.Outcomes[Kernel].Verdict == InRunVerdict::Nominated || !Left || *Left > State.runS();
 }
 
 /// How many variants are in \p Sets; at least 1.

@@ -103,7 +103,7 @@ static void excludeUnpromising(const TuneState &State, const InRunTuning *InRun,
   std::optional<double> Left = State.secondsLeft();
   if (!Left || State.PlainWallS <= 0)
     return;
-  double Runs = runsBesideConfirmation(*Left, State.PlainWallS, Subjects);
+  double Runs = runsBesideConfirmation(*Left, State.runS(), Subjects);
   // The default and its copy run as well.
   if (Runs >= 0 && Runs < FirstPlace + 1)
     nominateUndecided(InRun, State.Request.Limits, Subjects);
@@ -170,7 +170,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   // A small share of the budget is left for storing decisions after the last run.
   constexpr double ShareForRuns = 0.98;
   Limits.BudgetS = ShareForRuns * State.BudgetS;
-  Limits.RunS = State.PlainWallS;
+  Limits.RunS = State.runS();
   Limits.RunsBefore = State.Runs;
   if (double Ns = tracedNs(Job); Ns > 0)
     Limits.EarlierProgramNs = {Ns};

@@ -6,6 +6,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace carve;
 
@@ -30,6 +31,16 @@ WorkloadSpec TuneState::workload(size_t Gpu) const {
 
 double TuneState::seconds() const { return secondsSince(Start); }
 
+void TuneState::noteRun(double WallS, double ReplaysS) {
+  // Several processes replay at once, so their sum may be more than the run.
+  OtherRunsS.push_back(std::clamp(WallS - ReplaysS, PlainWallS / 2, 2 * PlainWallS));
+}
+
+double TuneState::runS() const {
+  return std::accumulate(OtherRunsS.begin(), OtherRunsS.end(), PlainWallS) /
+         double(1 + OtherRunsS.size());
+}
+
 void TuneState::setBudget() {
   const TuningOptions &Options = Request.Options;
   BudgetS = Request.Limits.BudgetS;
@@ -49,7 +60,7 @@ std::optional<std::string> TuneState::whyNoTime(bool BeginsRound) const {
   if (!Left)
     return std::nullopt;
   std::string Budget = "the budget of " + llvm::formatv("{0:f1} s", BudgetS).str();
-  if (*Left <= PlainWallS)
+  if (*Left <= runS())
     return Budget + " is used up";
   bool Keeps = !SelectsByRuns && (BeginsRound || Prospect.InHand >= LeastPromise);
   if (Keeps && secondsForRound() == 0.0)
@@ -60,19 +71,18 @@ std::optional<std::string> TuneState::whyNoTime(bool BeginsRound) const {
 std::optional<double> TuneState::secondsForRound() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= Traced, Prospect);
+  return RoundBudget{BudgetS, runS()}.forRound(seconds(), /*First=*/Runs <= Traced, Prospect);
 }
 
 std::optional<double> TuneState::secondsForLongReplays() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, PlainWallS}.forLongReplays(seconds(), /*First=*/Runs <= Traced,
-                                                         Prospect);
+  return RoundBudget{BudgetS, runS()}.forLongReplays(seconds(), /*First=*/Runs <= Traced, Prospect);
 }
 
 std::optional<double> TuneState::secondsForReplays() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, PlainWallS}.forReplays(seconds(), /*First=*/Runs <= 1, PlannedReplayS,
-                                                     Prospect);
+  return RoundBudget{BudgetS, runS()}.forReplays(seconds(), /*First=*/Runs <= 1, PlannedReplayS,
+                                                 Prospect);
 }

@@ -43,13 +43,14 @@ struct TuneState {
   std::string
       GpuNote; ///< Why runs are not made on several GPUs at once, although `--gpus` says so.
   OutputCheck Check;
-  SampleRecord Samples;       ///< The samples that were read, or that are being recorded.
-  size_t TimingRuns = 0;      ///< Timing runs taken from recorded samples so far.
-  unsigned Runs = 0;          ///< Runs made for the trace and the timing.
-  unsigned Traced = 1;        ///< Runs that the trace took.
-  double PlainWallS = 0;      ///< Wall time of the traced run; 0 with recorded samples.
-  double BudgetS = 0;         ///< Seconds that the tuning may take; 0 if they are not limited.
-  GainProspect Prospect;      ///< What the rounds so far have left to gain.
+  SampleRecord Samples;           ///< The samples that were read, or that are being recorded.
+  size_t TimingRuns = 0;          ///< Timing runs taken from recorded samples so far.
+  unsigned Runs = 0;              ///< Runs made for the trace and the timing.
+  unsigned Traced = 1;            ///< Runs that the trace took.
+  double PlainWallS = 0;          ///< Wall time of the traced run; 0 with recorded samples.
+  std::vector<double> OtherRunsS; ///< What timing runs took without their replays.
+  double BudgetS = 0;             ///< Seconds that the tuning may take; 0 if they are not limited.
+  GainProspect Prospect;          ///< What the rounds so far have left to gain.
   bool SelectsByRuns = false; ///< Whether the rounds are over, and whole runs screen and confirm.
   std::map<size_t, EarlierReplays> Replays; ///< By kernel: what its replays so far have told.
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
@@ -60,6 +61,13 @@ struct TuneState {
   bool recorded() const { return !Request.SamplesPath.empty(); }
   /// Seconds since the tuning began.
   double seconds() const;
+  /// Takes a timing run of \p WallS seconds, \p ReplaysS of them in replays, into account in
+  /// runS().
+  void noteRun(double WallS, double ReplaysS);
+  /// Seconds that one more run of the program is expected to take: the mean of PlainWallS and
+  /// OtherRunsS. The traced run alone tells too much: it is the first one, which finds no file in
+  /// memory. The start of a program can also take longer by chance.
+  double runS() const;
   /// Sets BudgetS from the request, or else from PlainWallS and the effort. Recorded samples, and
   /// sets of variants that a search is compared with, have no limit but the request's.
   void setBudget();

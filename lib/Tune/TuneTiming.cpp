@@ -39,7 +39,7 @@ double replaySeconds(const TuneState &State) {
     return MostReplayS;
   if (std::optional<double> Replays = State.secondsForReplays())
     return std::min(MostReplayS, *Replays);
-  return std::clamp(PlainRunsWorth * State.PlainWallS, LeastReplayS, MostReplayS);
+  return std::clamp(PlainRunsWorth * State.runS(), LeastReplayS, MostReplayS);
 }
 
 /// The same for kernels that could otherwise be timed only by whole runs (ModeLimits::LongReplayS).
@@ -63,7 +63,7 @@ size_t timableByRuns(const TuneState &State) {
   std::optional<double> Left = State.secondsLeft();
   if (!Left || State.PlainWallS <= 0)
     return MostByRuns;
-  return std::clamp<size_t>(size_t(*Left / State.PlainWallS / 2), 2, MostByRuns);
+  return std::clamp<size_t>(size_t(*Left / State.runS() / 2), 2, MostByRuns);
 }
 
 /// Why the request allows no run after the trace and \p Timing timing runs, or nothing if it does.
@@ -92,6 +92,7 @@ private:
   llvm::Expected<TimingRunResult> timeRecorded();
   llvm::Expected<TimingRunResult> timeOn(size_t Gpu, const ImageMap &Images);
   llvm::Expected<std::vector<TimingRunResult>> time();
+  void noteRun(const TimingRunResult &Run);
 
   TuneState &State;
   const TuningJob &Job;
@@ -184,6 +185,16 @@ llvm::Expected<std::vector<TimingRunResult>> TimingStage::time() {
   return Parts;
 }
 
+/// Tells the state how long \p Run took without its replays, if its records say that.
+void TimingStage::noteRun(const TimingRunResult &Run) {
+  if (Run.Runs == 0 || Run.Failure)
+    return;
+  double ReplaysNs = 0;
+  for (const ReplayedLaunch &L : Run.Record.Replays)
+    ReplaysNs += double(L.WholeNs);
+  State.noteRun(Run.WallS, ReplaysNs / 1e9);
+}
+
 llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Earlier) {
   for (size_t K = 0; K < Choices.size(); ++K)
     if (Built.Kernels[K].timedTogether() > 2)
@@ -204,6 +215,8 @@ llvm::Expected<InRunTuning> TimingStage::make(llvm::ArrayRef<VerifiedVariant> Ea
     if (!Runs)
       return Runs.takeError();
     Parts = std::move(*Runs);
+    for (const TimingRunResult &Part : Parts)
+      noteRun(Part);
   }
   for (const TimingRunResult &Part : Parts)
     if (Part.Failure)
@@ -232,7 +245,7 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
   Limits.LongReplayS = longReplaySeconds(State);
-  Limits.WholeRunS = State.PlainWallS;
+  Limits.WholeRunS = State.runS();
   return chooseModes(Job, Built, Trace, Limits, State.GpuOf, State.Replays);
 }
 
@@ -249,7 +262,7 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
     Sums[State.gpuOf(K)] += Job.Kernels[K].Traced.Share;
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
-  Limits.WholeRunS = State.PlainWallS;
+  Limits.WholeRunS = State.runS();
   for (auto [Number, K, Made] : llvm::enumerate(Job.Kernels, Built.Kernels)) {
     double Part = PlannedShare * K.Traced.Share / Sums[State.gpuOf(Number)];
     Limits.ReplayS = Part * State.PlannedReplayS;

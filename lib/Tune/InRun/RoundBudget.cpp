@@ -25,11 +25,12 @@ double RoundBudget::defaultS(double PlainS, unsigned Effort) {
   return EffortShare[Place] * std::max(LeastBudgetS, BudgetRuns * PlainS);
 }
 
-GainProspect GainProspect::next(double InHandNow, double ByModel) const {
+GainProspect GainProspect::next(double InHandNow, double ByModel, double ByRunsNow) const {
   // A model that was wrong so far may still be right about something.
   constexpr double LeastCredit = 0.1;
   GainProspect Next;
   Next.InHand = InHandNow;
+  Next.ByRuns = ByRunsNow;
   Next.Kept = Kept + (Asked > 0 ? std::max(0.0, InHandNow - InHand) : 0);
   double Credit = Asked > 0 ? std::clamp(Next.Kept / Asked, LeastCredit, 1.0) : 1;
   Next.Promised = Credit * ByModel;
@@ -40,7 +41,9 @@ GainProspect GainProspect::next(double InHandNow, double ByModel) const {
 bool GainProspect::favoursSearch() const {
   // Two pairs seldom lose what is in hand, so a promise of several times as much is worth it,
   // although models are often wrong.
-  constexpr double Little = 0.01, TimesInHand = 5;
+  constexpr double Little = 0.01, TimesInHand = 5, Clear = 0.04, WorthARun = 0.01;
+  if (InHand >= Clear && ByRuns < LeastPromise && Promised >= WorthARun)
+    return true;
   return Promised >= LeastPromise && Promised > (InHand < Little ? 1 : TimesInHand) * InHand;
 }
 

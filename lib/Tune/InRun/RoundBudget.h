@@ -16,16 +16,20 @@ struct GainProspect {
   double InHand = 0;
   /// By how much the untried settings are expected to be faster than the best variants.
   double Promised = 0;
+  /// The part of InHand that such kernels promise.
+  double ByRuns = 0;
   /// What all rounds were expected to gain before they were made, and what they have gained.
   double Asked = 0, Kept = 0;
 
-  /// Returns the prospect after one more round, with \p InHand now, and \p Promised by the model.
-  /// The model's promise counts as much as its earlier promises were kept: where a round has found
-  /// nothing of what was promised, the same promise is hardly a reason for the next one.
-  GainProspect next(double InHand, double Promised) const;
+  /// Returns the prospect after one more round, with \p InHand now, \p ByRuns in it, and \p
+  /// Promised by the model. The model's promise counts as much as its earlier promises were kept:
+  /// where a round has found nothing of what was promised, the same promise is hardly a reason for
+  /// the next one.
+  GainProspect next(double InHand, double Promised, double ByRuns = 0) const;
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
   /// at all. What is in hand is risked for a promise if it is less than 1 %, or if the promise is
-  /// more than five times as much.
+  /// more than five times as much. Two pairs of runs confirm 4 % and more, so that is hardly at
+  /// risk, and the promise needs to be 1 %.
   bool favoursSearch() const;
 };
 

@@ -186,6 +186,7 @@ TEST_F(TuneStagesTest, undecidedKernel_noTimeToScreen_itsFastestVariantIsConfirm
     Undecided.Nominee = 0;
     Undecided.Ratios = {1, 1, 0.7, 0.9};
     State.PlainWallS = PlainS;
+    State.OtherRunsS.clear();
     SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
     EXPECT_EQ(O.ScreeningRuns == 0, PlainS == 12) << O.ScreeningRuns;
     EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
@@ -201,6 +202,7 @@ TEST_F(TuneStagesTest, kernelWithoutTimes_noTimeToScreen_itsFirstVariantIsConfir
   Undecided.Nominee = 0;
   Undecided.Ratios.clear();
   State.PlainWallS = 12;
+  State.OtherRunsS.clear();
   SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
   EXPECT_EQ(O.ScreeningRuns, 0u);
   EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
@@ -280,6 +282,18 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   EXPECT_NE(whyNoTimingRun(State), std::nullopt);
   State.Runs = 1;
   EXPECT_EQ(State.secondsForRound(), 10.0) << "the first round has some time in any case";
+}
+
+TEST_F(TuneStagesTest, timingRuns_tellHowLongARunTakes) {
+  TuneState State(Request, Runner);
+  State.PlainWallS = 3;
+  EXPECT_EQ(State.runS(), 3);
+  State.noteRun(2.8, 0.8);
+  EXPECT_EQ(State.runS(), 2.5);
+  State.noteRun(3, 5);
+  EXPECT_NEAR(State.runS(), (3 + 2 + 1.5) / 3, 1e-12) << "replays of several processes at once";
+  State.noteRun(100, 0);
+  EXPECT_NEAR(State.runS(), (3 + 2 + 1.5 + 6) / 4, 1e-12) << "it did more than run the program";
 }
 
 TEST_F(TuneStagesTest, replays_afterALongCompile_haveTheirPlannedTime) {

@@ -8,8 +8,8 @@ namespace {
 
 /// Little was found, and much is expected of what was not tried.
 constexpr GainProspect SearchOn = {.InHand = 0.009, .Promised = 0.02};
-/// A clear gain was found.
-constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.02};
+/// A gain was found, and little is expected beside it.
+constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.009};
 
 } // namespace
 
@@ -19,6 +19,10 @@ TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
   EXPECT_TRUE((GainProspect{.InHand = 0.015, .Promised = 0.08}).favoursSearch());
   EXPECT_FALSE((GainProspect{.InHand = 0.015, .Promised = 0.07}).favoursSearch())
       << "what is in hand is not risked";
+  EXPECT_TRUE((GainProspect{.InHand = 0.04, .Promised = 0.01}).favoursSearch())
+      << "two pairs confirm what is in hand";
+  EXPECT_FALSE((GainProspect{.InHand = 0.04, .Promised = 0.01, .ByRuns = 0.01}).favoursSearch())
+      << "whole runs need the time";
   EXPECT_FALSE((GainProspect{.InHand = 0, .Promised = 0.0019}).favoursSearch())
       << "it is not worth a run";
   EXPECT_FALSE(GainProspect().favoursSearch()) << "nothing is known before the first round";
@@ -31,7 +35,6 @@ TEST(GainProspect, promise_countsAsMuchAsEarlierOnesWereKept) {
   EXPECT_DOUBLE_EQ(First.next(0.3, 0.08).Promised, 0.08);
   GainProspect Nothing = First.next(0.05, 0.1);
   EXPECT_DOUBLE_EQ(Nothing.Promised, 0.01);
-  EXPECT_FALSE(Nothing.favoursSearch());
   EXPECT_DOUBLE_EQ(Nothing.next(0.15, 0.1).Promised, 0.05) << "0.1 of 0.2 was kept";
 }
 
