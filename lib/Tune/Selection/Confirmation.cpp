@@ -62,6 +62,7 @@ private:
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
   }
   void compareProgram(llvm::ArrayRef<size_t> Standing);
+  bool isSlowerInWallTime() const;
   llvm::Error judgeProgram(std::vector<size_t> &Standing);
 
   SelectionRuns &Runs;
@@ -100,6 +101,7 @@ llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, 
     (RunTuned ? Times.Tuned : Times.Default) = (*Sample)->SubjectNs;
     (RunTuned ? Times.ProgramTuned : Times.ProgramDefault) = (*Sample)->ProgramNs;
     (RunTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
+    (RunTuned ? Times.SpanTuned : Times.SpanDefault) = (*Sample)->SpanNs;
   }
   Pairs.add(std::move(Times));
   ++Outcome.PairsMade;
@@ -167,12 +169,10 @@ bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Leve
          std::abs(std::log(Measured.Median) - Predicted) <= Tolerance * std::abs(Predicted);
 }
 
-/// Whether the program's times are surely others than what timing runs predict for the subjects
-/// \p Standing together.
+/// Whether the program's times are surely longer than what timing runs predict for the subjects
+/// \p Standing together. A gain may be more than was predicted.
 bool Confirmation::contradictsSum(llvm::ArrayRef<size_t> Standing, double Level) const {
-  RatioInterval Measured = pairedInterval(programTimes(Standing), Level);
-  double Predicted = predictedSum(Standing);
-  return Predicted < Measured.Low || Predicted > Measured.High;
+  return pairedInterval(programTimes(Standing), Level).Low > predictedSum(Standing);
 }
 
 /// Whether the program's times confirm the subjects \p Standing together, so that those which are
@@ -389,14 +389,21 @@ void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   Outcome.Pairs = Pairs.size();
 }
 
-/// Drops all subjects if the program was slower as a whole. The start of a program may take several
-/// times as long in some runs as in others, so where only the wall time says so, more pairs are
-/// asked.
+/// Whether the program surely took longer, although its kernels did not. The start of a program may
+/// take several times as long in some runs as in others. So its wall time alone does not say it
+/// where the span of its kernels is known.
+bool Confirmation::isSlowerInWallTime() const {
+  std::optional<PairedTimes> Spans = Pairs.spans();
+  return Outcome.Wall.Low > 1 && (!Spans || pairedInterval(*Spans, WallLevel).Low > 1);
+}
+
+/// Drops all subjects if the program was slower as a whole. Where only its wall time says so, more
+/// pairs are asked.
 llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
   const size_t Most = Pairs.size() + MorePairsForWallTime;
 
   compareProgram(Standing);
-  while (Outcome.Program.Median <= 1 && Outcome.Wall.Low > 1 && Pairs.size() < Most &&
+  while (Outcome.Program.Median <= 1 && isSlowerInWallTime() && Pairs.size() < Most &&
          !limitReached(1)) {
     llvm::Expected<bool> Sound = addPairs(Standing, Pairs.size() + 1);
     if (!Sound)
@@ -407,7 +414,7 @@ llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
     }
     compareProgram(Standing);
   }
-  if (Outcome.Program.Median > 1 || Outcome.Wall.Low > 1)
+  if (Outcome.Program.Median > 1 || isSlowerInWallTime())
     dropAll(Standing,
             numbersText("the program as a whole was slower: GPU time %.3f, wall time %.3f",
                         Outcome.Program.Median, Outcome.Wall.Median));

@@ -25,8 +25,8 @@ namespace carve {
 /// confirmed one by one.
 ///
 /// If a subject loses, the others are confirmed again without it, because it may have changed their
-/// times. If the program's own GPU time has a median above 1, or its wall time is measurably above
-/// 1 (0.5 %), all subjects keep their defaults.
+/// times. If the program's own GPU time has a median above 1, or its wall time and the span of its
+/// kernels are measurably above 1 (0.5 % each), all subjects keep their defaults.
 ///
 /// With a budget, a confirmation starts if any time is left, and makes at least the pairs that can
 /// decide. Subjects that are undecided after that keep their default with BudgetReason. Those that

@@ -47,6 +47,17 @@ PairedTimes ConfirmedPairs::wallTimes() const {
   return Times;
 }
 
+std::optional<PairedTimes> ConfirmedPairs::spans() const {
+  PairedTimes Times;
+  for (const ConfirmedPair &P : Pairs) {
+    if (P.SpanTuned <= 0 || P.SpanDefault <= 0)
+      return std::nullopt;
+    Times.Tuned.push_back(P.SpanTuned);
+    Times.Default.push_back(P.SpanDefault);
+  }
+  return Times;
+}
+
 double ConfirmedPairs::controlDistance(size_t S) const {
   std::vector<double> Control, Untouched;
   for (const ConfirmedPair &P : Pairs)

@@ -8,6 +8,7 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ConfirmedPair {
   bool WithControl = false;           ///< Whether the defaults were their control copies.
   double ProgramTuned = 0, ProgramDefault = 0;
   double WallTuned = 0, WallDefault = 0; ///< In seconds.
+  double SpanTuned = 0, SpanDefault = 0; ///< RunSample::SpanNs; 0 if not known.
 
   /// Whether subject \p S was launched in both runs.
   bool has(size_t S) const { return Tuned[S] > 0 && Default[S] > 0; }
@@ -40,6 +42,8 @@ public:
   PairedTimes programTimes(llvm::ArrayRef<size_t> Standing, std::vector<double> Earlier) const;
   /// The wall times of all runs, with all that were tried.
   PairedTimes wallTimes() const;
+  /// The same of the spans of all kernels. Nothing if that of some run is not known.
+  std::optional<PairedTimes> spans() const;
   /// |median time with the control copy / median time with the default - 1| of subject \p S. It is
   /// 0 if \p S was not launched in runs of both kinds.
   double controlDistance(size_t S) const;

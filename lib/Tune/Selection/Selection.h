@@ -46,6 +46,9 @@ struct RunSample {
   std::vector<double> SubjectNs; ///< GPU time of each subject, over all launches and shapes.
   double ProgramNs = 0;          ///< GPU time of all kernels of the program.
   double WallS = 0;
+  /// The time from the first kernel's start to the last one's end, a sum over the processes. 0 if
+  /// it is not known.
+  double SpanNs = 0;
   /// Why the run does not count: it failed, timed out, or its output differs from the default's.
   std::optional<std::string> Fault;
 };

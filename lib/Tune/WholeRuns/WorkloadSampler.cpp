@@ -86,6 +86,7 @@ llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
   RunSample Sample;
   Sample.ProgramNs = Run->Probe.totalNs();
   Sample.WallS = Run->WallS;
+  Sample.SpanNs = double(Run->Probe.SpanNs);
   for (size_t S = 0; S < Subjects.size(); ++S) {
     std::set<std::string> Kernels;
     if (Scope == TuningScope::File)

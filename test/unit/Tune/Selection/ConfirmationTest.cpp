@@ -387,6 +387,17 @@ TEST(Confirmation, timeForTwoPairs_programContradicts_isNotDecided) {
   EXPECT_EQ(W.chosen(O), (Chosen{0}));
 }
 
+TEST(Confirmation, timeForTwoPairs_gainsAreMoreThanPredictedBesideALoser_win) {
+  SimulatedWorld W;
+  W.OtherNs = 0;
+  W.add({1.03});
+  W.add({0.88});
+  W.add({0.90});
+  SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.94, 0.955, 0.96}));
+  EXPECT_EQ(W.chosen(O), (Chosen{0, 2, 2}));
+  EXPECT_EQ(O.Runs, 4u);
+}
+
 /// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.
 TEST(Confirmation, timeForTwoPairs_falseNominee_isRarelyAccepted) {
   if (CARVE_TEST_SANITIZED)

@@ -157,6 +157,22 @@ TEST(Selection, wallTimeOfSomeRunsIsLong_morePairsTell) {
   EXPECT_LE(O.Wall.Low, 1);
 }
 
+/// Starts of a program that take longer by chance do not lose what its kernels gain.
+TEST(Selection, wallTimeIsLonger_spanOfTheKernelsTells) {
+  for (double Span : {0.95, 1.1}) {
+    SimulatedWorld W;
+    W.add({0.9});
+    W.Twist = [&](size_t, const Assignment &A, RunSample &Sample) {
+      bool Tuned = !A.empty() && A[0] == 2;
+      Sample.WallS *= Tuned ? 1.5 : 1;
+      Sample.SpanNs = (Tuned ? Span : 1) * 1e9;
+    };
+    SelectionOutcome O = W.select();
+    EXPECT_EQ(W.chosen(O), Chosen{Span < 1 ? 2u : 0u});
+    EXPECT_GT(O.Wall.Low, 1);
+  }
+}
+
 TEST(Selection, variants_thatBreakTheProgram_areFoundAndExcluded) {
   SimulatedWorld W;
   W.add({0.8, 0.9});
@@ -337,7 +353,7 @@ TEST(Selection, selection_failureToRun_endsIt) {
       [&](const Assignment &) -> llvm::Expected<RunSample> {
         if (++Runs == 5)
           return llvm::createStringError("interrupted");
-        return RunSample{{1e6}, 1e6, 1, std::nullopt};
+        return RunSample{{1e6}, 1e6, 1, 0, std::nullopt};
       },
       silentProgress());
   ASSERT_FALSE(Outcome);

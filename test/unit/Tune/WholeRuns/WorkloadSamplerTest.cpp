@@ -30,7 +30,7 @@ protected:
     Result.TimedOut = Swapped && TimesOut;
     Result.Interrupted = Interrupted;
     return ProbeHead + kernelLine("_Z2avPf", Swapped ? 500 : 600) + kernelLine("init", 100) +
-           kernelLine("other", 300) + (Swapped ? Extra : "") + "end\n";
+           kernelLine("other", 300) + "span\t1000\t2500\t1100\n" + (Swapped ? Extra : "") + "end\n";
   }
 
   WorkloadSampler sampler(TuningScope Scope = TuningScope::Kernel) {
@@ -76,6 +76,7 @@ TEST_F(WorkloadSamplerTest, run_emptyAssignment_swapsNothing) {
   EXPECT_EQ(S.SubjectNs, (std::vector<double>{600, 100}));
   EXPECT_EQ(S.ProgramNs, 1000);
   EXPECT_EQ(S.WallS, 0.5);
+  EXPECT_EQ(S.SpanNs, 1500);
   EXPECT_FALSE(S.Fault);
 }
 
