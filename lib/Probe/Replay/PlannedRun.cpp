@@ -407,8 +407,10 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
     return State.Uncompared.count(V) > 0 ||
            (Kernel.Planned->ToCompare.count(V) > 0 && State.Sound.count(V) == 0);
   });
-  if (!State.Turns)
-    State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
+  if (State.Turns)
+    return;
+  const bool Settles = Rotation::maySettle(State.Shape->Launches, Active.size());
+  State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);
 }
 
 void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {

@@ -1,6 +1,7 @@
 #include "Probe/Replay/Rotation.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace carve::probe;
 
@@ -9,8 +10,8 @@ void carve::probe::permute(std::vector<size_t> &Values, std::mt19937_64 &Random)
     std::swap(Values[I - 1], Values[Random() % I]);
 }
 
-Rotation::Rotation(std::vector<size_t> Active, uint64_t Seed)
-    : Active(std::move(Active)), Random(Seed) {}
+Rotation::Rotation(std::vector<size_t> Active, uint64_t Seed, bool Settles)
+    : Active(std::move(Active)), Settles(Settles), Random(Seed) {}
 
 std::optional<Rotation::Turn> Rotation::next() {
   if (At >= Order.size()) {
@@ -22,6 +23,8 @@ std::optional<Rotation::Turn> Rotation::next() {
   }
   if (Cycle >= MaxCycles || Active.size() < 2)
     return std::nullopt;
+  if (Settles && !std::exchange(Settled, !Settled))
+    return Turn{Cycle, Order[At], /*Counts=*/false};
   return Turn{Cycle, Order[At++]};
 }
 
@@ -68,6 +71,7 @@ std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correl
 
 void Rotation::drop(size_t Variant) {
   std::erase(Active, Variant);
+  Settled &= At < Order.size() && Order[At] != Variant;
   // The rest of this cycle goes on without the variant.
   for (size_t I = At; I < Order.size();)
     if (Order[I] == Variant)

@@ -21,13 +21,22 @@ public:
   struct Turn {
     unsigned Cycle = 0;
     size_t Variant = 0;
-    /// False if the launch could not run the variant whose turn it was. It runs the default then,
-    /// outside of all cycles, and waits for its record so that no other launch gets it.
+    /// False if the launch could not run the variant whose turn it was, and runs the default, or if
+    /// it comes before one that counts. It is outside of all cycles then, and waits for its record
+    /// so that no other launch gets it.
     bool Counts = true;
   };
 
-  /// Rotates the variants \p Active, among which the default must be.
-  Rotation(std::vector<size_t> Active, uint64_t Seed);
+  /// Rotates the variants \p Active, among which the default must be. If it \p Settles, each
+  /// variant runs twice in a row, and only the second launch counts: a short launch takes the time
+  /// that it does because of what the launch before it has left in L2. In the tuned program that is
+  /// the same variant.
+  Rotation(std::vector<size_t> Active, uint64_t Seed, bool Settles = false);
+  /// Whether \p Launches of a kernel are enough for all cycles of a rotation of \p Variants that
+  /// settles.
+  static constexpr bool maySettle(uint64_t Launches, size_t Variants) {
+    return Launches >= 2 * MaxCycles * uint64_t(Variants);
+  }
 
   /// Returns what the next launch becomes, or nothing after the last cycle.
   std::optional<Turn> next();
@@ -86,6 +95,8 @@ private:
   size_t At = 0;
   unsigned Cycle = 0;
   bool Begun = false;
+  bool Settles;         ///< Whether each variant runs twice in a row.
+  bool Settled = false; ///< Whether the variant whose turn it is has run once.
   /// Set once ids of the program's calls have matched; from then on only ids count for these.
   bool Correlated = false;
   std::mt19937_64 Random;

@@ -25,6 +25,42 @@ TEST(Rotation, cycle_hasEveryVariantOnceInAnOrderOfItsOwn) {
   EXPECT_FALSE(R.next()) << "afterwards the default runs";
 }
 
+TEST(Rotation, settles_everyVariantRunsTwiceAndCountsOnce) {
+  Rotation R({0, 1, 2}, 7, /*Settles=*/true);
+  unsigned Launches = 0;
+  std::map<unsigned, std::set<size_t>> Counted;
+  while (!R.ended()) {
+    auto First = R.next(), Second = R.next();
+    ASSERT_TRUE(First && Second);
+    EXPECT_EQ(First->Variant, Second->Variant);
+    EXPECT_FALSE(First->Counts);
+    EXPECT_TRUE(Second->Counts);
+    EXPECT_TRUE(Counted[Second->Cycle].insert(Second->Variant).second);
+    Launches += 2;
+  }
+  EXPECT_EQ(Counted.size(), Rotation::MaxCycles);
+  EXPECT_TRUE(Rotation::maySettle(Launches, 3));
+  EXPECT_FALSE(Rotation::maySettle(Launches - 1, 3));
+}
+
+TEST(Rotation, settles_droppedBetweenItsLaunches_theNextOneRunsTwiceToo) {
+  Rotation R({0, 1, 2}, 7, /*Settles=*/true);
+  size_t Dropped = R.next()->Variant;
+  while (Dropped == 0) { // The default stays.
+    (void)R.next();
+    Dropped = R.next()->Variant;
+  }
+  R.drop(Dropped);
+  for (int I = 0; I < 20; ++I) {
+    auto First = R.next(), Second = R.next();
+    ASSERT_TRUE(First && Second);
+    EXPECT_NE(First->Variant, Dropped);
+    EXPECT_EQ(First->Variant, Second->Variant);
+    EXPECT_FALSE(First->Counts);
+    EXPECT_TRUE(Second->Counts);
+  }
+}
+
 TEST(Rotation, seed_decidesTheOrder) {
   auto FirstOf = [](uint64_t Seed) {
     Rotation R({0, 1, 2, 3, 4, 5, 6, 7}, Seed);
