@@ -48,16 +48,11 @@ static NodeKernels timedKernels(const Plan &Wanted) {
 
 PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
                        Submissions &Submitted, Plan W)
-    : Driver(Driver), File(File), Wanted(std::move(W)), Dog(Driver, File), Handles(Driver, Wanted) {
-  for (const auto &[Name, Kernel] : Wanted.Kernels) {
+    : Driver(Driver), File(File), Wanted(std::move(W)), Dog(Driver, File), Handles(Driver, Wanted),
+      States(Wanted) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
     for (size_t V = 0; V < Kernel.Variants.size(); ++V)
       Names[Kernel.Variants[V].Clone] = {&Kernel, V};
-    Kernels[&Kernel].Out = Kernel.Excluded;
-    for (const PlannedShape &Shape : Kernel.Shapes) {
-      Shapes[&Shape].Kernel = &Kernel;
-      Shapes[&Shape].Shape = &Shape;
-    }
-  }
   for (const auto &[Name, Kernel] : Wanted.Kernels)
     if (isReplayed(Kernel.Mode) && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
@@ -120,28 +115,6 @@ void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     Replaying->onResource(Id, Resource);
 }
 
-/// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
-/// because the program is then in its steady state.
-bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
-  const PlannedKernel &Kernel = *State.Kernel;
-  if (!isReplayed(Kernel.Mode) || State.Replaying || Kernels.at(&Kernel).StoodBack)
-    return false;
-  if (State.Replayed == 0)
-    return true;
-  return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->isTimedTwice() &&
-         Index >= State.Shape->Launches / 2;
-}
-
-bool PlannedRun::wantsRotation(const ShapeState &State) const {
-  const PlannedKernel &Kernel = *State.Kernel;
-  bool Ended = Kernels.at(&Kernel).Refused || (State.Turns && State.Turns->ended());
-  if (Kernel.Mode == TimingMode::Rotate)
-    return !Ended;
-  if (Kernels.at(&Kernel).StoodBack)
-    return Kernel.MayRotate && !Ended;
-  return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0 && !Ended;
-}
-
 void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   ThisLaunch = {};
   std::optional<LaunchCall> Launch = LaunchCall::decode(Id, Call.functionParams);
@@ -154,7 +127,7 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   LaunchShape Undivided = Kernel->shapeOf(*Launch);
   const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, *Launch));
   if (Shape && Planned.Mode == TimingMode::Dispatch)
-    return dispatch(Shapes.at(Shape), *Kernel, *Launch);
+    return dispatch(States.of(*Shape), *Kernel, *Launch);
   auto How = ProgramCalls::active() ? Rotation::By::NestedCall : Rotation::By::Call;
   std::optional<size_t> Variant;
   if (Shape)
@@ -170,14 +143,14 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 std::optional<size_t> PlannedRun::change(const PlannedShape &Shape, ResolvedKernel &Kernel,
                                          const LaunchCall &Launch, const CUpti_CallbackData &Call,
                                          Rotation::By How) {
-  ShapeState &State = Shapes.at(&Shape);
+  ShapeState &State = States.of(Shape);
   uint64_t Index = 0;
   bool Replay = false, Rotate = false;
   {
     std::lock_guard<std::mutex> Guard(Lock);
     Index = State.Launches++;
-    Replay = wantsReplay(State, Index);
-    Rotate = wantsRotation(State);
+    Replay = States.wantsReplay(State, Index);
+    Rotate = States.wantsRotation(State);
   }
   // A variant in a captured launch would stay in the graph.
   if ((!Replay && !Rotate) || isCapturing(Driver, Launch.Stream))
@@ -185,30 +158,6 @@ std::optional<size_t> PlannedRun::change(const PlannedShape &Shape, ResolvedKern
   if (Replay && replay(State, Kernel, Launch, Index, Call.context))
     return std::nullopt;
   return Rotate ? rotate(State, Kernel, Launch, Index, Call.correlationId, How) : std::nullopt;
-}
-
-/// Returns whether a class of \p Shape is rotated, or may be from a later launch on.
-bool PlannedRun::mayRotate(const DividedShape &Shape) const {
-  const PlannedKernel &Kernel = *Shape.first;
-  return Kernel.mayBecomeVariants() && !Kernels.at(&Kernel).Refused &&
-         std::any_of(Kernel.Shapes.begin(), Kernel.Shapes.end(), [&](const PlannedShape &Each) {
-           const ShapeState &State = Shapes.at(&Each);
-           return Each.Shape.undivided() == Shape.second && !(State.Turns && State.Turns->ended());
-         });
-}
-
-/// Takes note of a launch of a divided shape that runs the default outside of all cycles. Returns
-/// where it waits for its record; null if no class is rotated any more.
-Rotation *PlannedRun::noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
-                                 uint64_t Correlation, Rotation::By How) {
-  std::lock_guard<std::mutex> Guard(Lock);
-  const DividedShape Shape{&Kernel, Undivided};
-  if (!mayRotate(Shape))
-    return nullptr;
-  Rotation &Launches =
-      Beside.try_emplace(Shape, std::vector<size_t>{DefaultPlace}, Wanted.Seed).first->second;
-  Launches.launched({0, DefaultPlace, /*Counts=*/false}, Correlation, How, Rotated++);
-  return &Launches;
 }
 
 std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Context,
@@ -223,13 +172,13 @@ std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Co
   bool Rotate = false;
   if (Shape) {
     std::lock_guard<std::mutex> Guard(Lock);
-    ShapeState &State = Shapes.at(Shape);
+    ShapeState &State = States.of(*Shape);
     Index = State.Launches++;
-    Rotate = wantsRotation(State);
+    Rotate = States.wantsRotation(State);
   }
   std::optional<size_t> Variant;
   if (Rotate)
-    Variant = rotate(Shapes.at(Shape), *Kernel, Node, Index, Correlation, Rotation::By::Node);
+    Variant = rotate(States.of(*Shape), *Kernel, Node, Index, Correlation, Rotation::By::Node);
   if (!Variant && Planned.isDivided(Undivided))
     (void)noteBeside(Planned, Undivided, Correlation, Rotation::By::Node);
   if (!Variant || *Variant == DefaultPlace)
@@ -239,18 +188,14 @@ std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Co
 
 void PlannedRun::failed(uint64_t Correlation) {
   std::lock_guard<std::mutex> Guard(Lock);
-  for (auto &[Shape, State] : Shapes)
-    if (State.Turns)
-      State.Turns->failed(Correlation);
-  for (auto &[Shape, Launches] : Beside)
-    Launches.failed(Correlation);
+  States.failed(Correlation);
 }
 
 /// The kernel is not rotated any more, so that whole runs decide: in those, graphs are made with
 /// the variants from the beginning.
 void PlannedRun::refused(const NodeVariant &To, const std::string &Why) {
   std::lock_guard<std::mutex> Guard(Lock);
-  KernelState &Kernel = Kernels.at(&Wanted.Kernels.at(To.Kernel));
+  KernelState &Kernel = States.of(Wanted.Kernels.at(To.Kernel));
   if (std::exchange(Kernel.Refused, true))
     return;
   File.add(StoodBackKernel{To.Kernel, "the driver does not take its variant " + To.Variant +
@@ -266,7 +211,7 @@ std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall 
   std::set<size_t> Out;
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    Out = Kernels.at(Kernel.Planned).Out;
+    Out = States.of(*Kernel.Planned).Out;
   }
   std::vector<size_t> Usable;
   std::string Lines;
@@ -294,7 +239,7 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
   {
     std::lock_guard<std::mutex> Guard(Lock);
     // Another thread may have come first.
-    if (!wantsReplay(State, Index))
+    if (!States.wantsReplay(State, Index))
       return false;
     State.Replaying = true;
   }
@@ -320,13 +265,10 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
 
 bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   std::lock_guard<std::mutex> Guard(Lock);
-  KernelState &Kernel = Kernels.at(State.Kernel);
+  KernelState &Kernel = States.of(*State.Kernel);
   State.Replaying = false;
   Kernel.Out.insert(Done.Rejected.begin(), Done.Rejected.end());
-  for (auto &[Shape, Other] : Shapes)
-    if (Other.Kernel == State.Kernel && Other.Turns)
-      for (size_t Variant : Done.Rejected)
-        Other.Turns->drop(Variant);
+  States.drop(*State.Kernel, Done.Rejected);
   if (Done.StoodBack.isForNow() && ++State.Attempts < MaxAttempts)
     return false;
   State.Attempts = 0;
@@ -363,7 +305,7 @@ std::optional<size_t> PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kern
     Turn = {Turn->Cycle, DefaultPlace, /*Counts=*/false};
   std::lock_guard<std::mutex> Guard(Lock);
   State.notePending();
-  State.Turns->launched(*Turn, Correlation, How, Rotated++);
+  State.Turns->launched(*Turn, Correlation, How, States.nextNumber());
   if (Turn->Variant != DefaultPlace)
     *Launch.Slot = Kernel.Variants[Turn->Variant];
   return Turn->Variant;
@@ -422,7 +364,7 @@ void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
   std::lock_guard<std::mutex> Guard(Lock);
   if (!Shape)
     return Outside->failed(Call.correlationId);
-  ShapeState &State = Shapes.at(Shape);
+  ShapeState &State = States.of(*Shape);
   if (State.Turns)
     State.Turns->failed(Call.correlationId);
   else if (State.Dispatched > 0)
@@ -441,36 +383,18 @@ void PlannedRun::onBrokenContext(CUresult Error) {
   flushActivity(/*Last=*/false);
   std::lock_guard<std::mutex> Guard(Lock);
   size_t Variant = 0;
-  if (const ShapeState *State = firstPending(Variant))
+  if (const ShapeState *State = States.firstPending(Variant))
     Dog.fail(State->Kernel->Name, State->Kernel->Variants[Variant].Name, errorName(Driver, Error));
 }
 
-/// Returns the shape of the first launch that became \p Variant and has not been seen to end; null
-/// if all have ended.
-const PlannedRun::ShapeState *PlannedRun::firstPending(size_t &Variant) const {
-  const ShapeState *First = nullptr;
-  uint64_t Least = UINT64_MAX;
-  for (const auto &[Shape, State] : Shapes) {
-    uint64_t Number = 0;
-    size_t Oldest = 0;
-    if (!State.pending(Oldest, &Number) || Number >= Least)
-      continue;
-    First = &State;
-    Least = Number;
-    Variant = Oldest;
-  }
-  return First;
-}
-
-/// Returns whether \p Variant seems to hang. A launch may wait for a long time in the program's own
-/// queue. Therefore what counts is for how long no kernel at all has ended, and the limit is three
-/// times that of a replay, in which nothing else runs. The kernel that runs may also be of another
-/// kind.
-bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
-                           uint64_t &LimitMs) const {
-  if (!State.pending(Variant))
+/// Returns whether the first variant of the shape that has not been seen to end seems to hang. A
+/// launch may wait for a long time in the program's own queue. Therefore what counts is for how
+/// long no kernel at all has ended, and the limit is three times that of a replay, in which nothing
+/// else runs. The kernel that runs may also be of another kind.
+bool PlannedRun::seemsHung(const ShapeState &State, uint64_t &LimitMs) const {
+  if (size_t Oldest = 0; !State.pending(Oldest))
     return false;
-  LimitMs = 3 * std::max(hangLimitMs(Wanted.HangMs, Planned.MeanNs), LongestNs / 1'000'000);
+  LimitMs = 3 * std::max(hangLimitMs(Wanted.HangMs, State.Shape->MeanNs), LongestNs / 1'000'000);
   return steadyMs() > std::max(State.PendingSinceMs, LastRecordMs.load()) + LimitMs;
 }
 
@@ -480,12 +404,8 @@ void PlannedRun::check() {
     ByNode->check();
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    bool Any = false;
-    size_t Variant = 0;
     uint64_t LimitMs = 0;
-    for (const auto &[Planned, State] : Shapes)
-      Any |= seemsHung(*Planned, State, Variant, LimitMs);
-    if (!Any)
+    if (!anyHung(LimitMs))
       return;
   }
   // CUPTI keeps a buffer back while one of its kernels runs, so the records of a program that never
@@ -503,42 +423,11 @@ void PlannedRun::checkRotated() {
   std::lock_guard<std::mutex> Guard(Lock);
   size_t Variant = 0;
   uint64_t LimitMs = 0;
-  for (const auto &[Planned, State] : Shapes)
-    if (seemsHung(*Planned, State, Variant, LimitMs))
-      if (const ShapeState *First = firstPending(Variant))
-        Dog.fail(First->Kernel->Name, First->Kernel->Variants[Variant].Name,
-                 "hung after " + std::to_string(LimitMs) + " ms");
-}
-
-/// Returns the state of the shape, or of the class of a divided shape, to which a record belongs.
-/// Records do not tell classes: it is the class of the launch that waits for the record. Returns
-/// null if the shape is not planned, if no class of it waits, or if the launch is beside them.
-PlannedRun::ShapeState *PlannedRun::stateOf(const PlannedKernel &Kernel,
-                                            const LaunchShape &Undivided, size_t Variant,
-                                            uint64_t Correlation, bool InGraph) {
-  if (!Kernel.isDivided(Undivided)) {
-    const PlannedShape *Planned = Kernel.find(Undivided);
-    return Planned ? &Shapes.at(Planned) : nullptr;
-  }
-  ShapeState *Found = nullptr;
-  std::optional<Rotation::Match> Best;
-  for (const PlannedShape &Each : Kernel.Shapes) {
-    ShapeState &State = Shapes.at(&Each);
-    if (Each.Shape.undivided() != Undivided || !State.Turns)
-      continue;
-    std::optional<Rotation::Match> Its = State.Turns->match(Variant, Correlation, InGraph);
-    if (!Its || (Best && *Best <= *Its))
-      continue;
-    Best = Its;
-    Found = &State;
-  }
-  if (auto Others = Beside.find({&Kernel, Undivided}); Others != Beside.end())
-    if (auto Its = Others->second.match(Variant, Correlation, InGraph);
-        Its && (!Best || *Its < *Best)) {
-      (void)Others->second.recorded(Variant, Correlation, InGraph);
-      return nullptr;
-    }
-  return Found;
+  if (!anyHung(LimitMs))
+    return;
+  if (const ShapeState *First = States.firstPending(Variant))
+    Dog.fail(First->Kernel->Name, First->Kernel->Variants[Variant].Name,
+             "hung after " + std::to_string(LimitMs) + " ms");
 }
 
 PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
@@ -558,7 +447,8 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
   Result.Name = Found.Kernel->Name;
   bool InGraph = Record.graphNodeId != 0;
   std::lock_guard<std::mutex> Guard(Lock);
-  ShapeState *Its = stateOf(*Found.Kernel, Shape, Found.Variant, Record.correlationId, InGraph);
+  ShapeState *Its =
+      States.ofRecord(*Found.Kernel, Shape, Found.Variant, Record.correlationId, InGraph);
   if (!Its)
     return Result;
   ShapeState &State = *Its;

@@ -3,12 +3,11 @@
 
 #include "Tune/Selection/Confirmation.h"
 
-#include "Tune/Selection/ConfirmedPairs.h"
+#include "Tune/Selection/ConfirmedSum.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -25,7 +24,8 @@ constexpr unsigned MorePairsForWallTime = 4;
 class Confirmation {
 public:
   explicit Confirmation(SelectionRuns &Runs)
-      : Runs(Runs), Subjects(Runs.Subjects), Limits(Runs.Limits), Outcome(Runs.Outcome) {}
+      : Runs(Runs), Subjects(Runs.Subjects), Limits(Runs.Limits), Outcome(Runs.Outcome),
+        Sum(Pairs, Subjects, Limits, Outcome.Subjects) {}
 
   llvm::Error confirmAll();
 
@@ -48,16 +48,7 @@ private:
   }
   bool isSureInHaste(size_t S);
   bool winsInHaste(std::vector<size_t> &Standing);
-  bool sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
-                        double Tolerance) const;
-  bool contradictsSum(llvm::ArrayRef<size_t> Standing, double Level) const;
-  bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
-                      double Level) const;
-  double predictedSum(llvm::ArrayRef<size_t> Standing) const;
   PairedTimes timesOf(size_t S) const { return Pairs.timesOf(S, Subjects[S].EarlierNs); }
-  PairedTimes programTimes(llvm::ArrayRef<size_t> Standing) const {
-    return Pairs.programTimes(Standing, Limits.EarlierProgramNs);
-  }
   double highBound(size_t S) const {
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
   }
@@ -71,6 +62,7 @@ private:
   SelectionOutcome &Outcome;
 
   ConfirmedPairs Pairs; ///< Of the current confirmation.
+  ConfirmedSum Sum;     ///< Of these pairs.
   bool Began = false;   ///< Whether a confirmation was begun.
   double LastLevel = 0; ///< The level of the last look.
 };
@@ -148,50 +140,6 @@ void Confirmation::giveUp(size_t S, ConfirmationEnd Limit) {
                            O.Ratio.Median, O.Ratio.High, highBound(S));
 }
 
-/// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured one
-/// if there is no prediction.
-double Confirmation::predictedSum(llvm::ArrayRef<size_t> Standing) const {
-  std::vector<double> Ratios;
-  for (size_t S : Standing) {
-    double Predicted = Subjects[S].Predicted;
-    Ratios.push_back(Predicted > 0 ? Predicted : Outcome.Subjects[S].Ratio.Median);
-  }
-  return Pairs.programRatio(Standing, Ratios);
-}
-
-/// Whether the program's ratio is below \p High, and is what timing runs predict for the subjects
-/// \p Standing together: its logarithm is off that by at most the part \p Tolerance of it.
-bool Confirmation::sumIsAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
-                                    double Tolerance) const {
-  RatioInterval Measured = pairedInterval(programTimes(Standing), Level);
-  double Predicted = std::log(predictedSum(Standing));
-  return Measured.High < High &&
-         std::abs(std::log(Measured.Median) - Predicted) <= Tolerance * std::abs(Predicted);
-}
-
-/// Whether the program's times are surely longer than what timing runs predict for the subjects
-/// \p Standing together. A gain may be more than was predicted.
-bool Confirmation::contradictsSum(llvm::ArrayRef<size_t> Standing, double Level) const {
-  return pairedInterval(programTimes(Standing), Level).Low > predictedSum(Standing);
-}
-
-/// Whether the program's times confirm the subjects \p Standing together, so that those which are
-/// \p Open need not be confirmed one by one.
-///
-/// An open subject has been nominated by a timing run, which names a variant without gain for at
-/// most one kernel of twenty. The weaker test of its own times (supports()) makes that rare enough.
-bool Confirmation::isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
-                                  double Level) const {
-  PairedTimes Program = programTimes(Standing);
-  if (Program.Default.size() + Program.Earlier.size() < LeastDefaultRuns)
-    return false;
-  for (size_t S : Open)
-    if (Subjects[S].Predicted <= 0 || Outcome.Subjects[S].Ratio.Median > Limits.WinningRatio ||
-        !supports(timesOf(S), Subjects[S].Predicted))
-      return false;
-  return sumIsAsPredicted(Standing, Level, 1, Limits.SumTolerance);
-}
-
 /// Whether the pairs of the hurried look support what was predicted of subject \p S.
 bool Confirmation::isSureInHaste(size_t S) {
   PairedTimes Times = timesOf(S);
@@ -218,11 +166,11 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   // of their sum.
   constexpr double Tolerance = 0.5;
   bool BySum = !Winners.empty() &&
-               sumIsAsPredicted(Winners, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance);
+               Sum.isAsPredicted(Winners, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance);
   if (!BySum)
     llvm::erase_if(Winners,
                    [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
-  if (Winners.empty() || (!BySum && contradictsSum(Winners, HurriedLook.Level)))
+  if (Winners.empty() || (!BySum && Sum.isContradicted(Winners, HurriedLook.Level)))
     return false;
   std::vector<size_t> Open;
   llvm::copy_if(Standing, std::back_inserter(Open),
@@ -272,7 +220,7 @@ bool Confirmation::look(std::vector<size_t> &Standing, const ConfirmationLook &L
   if (Open.empty())
     return true;
   bool SomeLost = Standing.size() != Before;
-  if (!SomeLost && isSumConfirmed(Standing, Open, Look.Level)) {
+  if (!SomeLost && Sum.isConfirmed(Standing, Open, Look.Level)) {
     Outcome.End = ConfirmationEnd::Sum;
     return true;
   }
@@ -384,7 +332,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
 /// Computes the ratios of the program with the candidates of \p Standing from all pairs. The wall
 /// time is that of all that were tried.
 void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
-  Outcome.Program = pairedInterval(programTimes(Standing), LastLevel);
+  Outcome.Program = pairedInterval(Sum.programTimes(Standing), LastLevel);
   Outcome.Wall = pairedInterval(Pairs.wallTimes(), WallLevel);
   Outcome.Pairs = Pairs.size();
 }

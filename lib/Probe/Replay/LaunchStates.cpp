@@ -1,0 +1,127 @@
+#include "Probe/Replay/LaunchStates.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace carve;
+using namespace carve::probe;
+
+LaunchStates::LaunchStates(const Plan &Wanted) : Seed(Wanted.Seed) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels) {
+    Kernels[&Kernel].Out = Kernel.Excluded;
+    for (const PlannedShape &Shape : Kernel.Shapes) {
+      Shapes[&Shape].Kernel = &Kernel;
+      Shapes[&Shape].Shape = &Shape;
+    }
+  }
+}
+
+/// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
+/// because the program is then in its steady state.
+bool LaunchStates::wantsReplay(const ShapeState &State, uint64_t Index) const {
+  const PlannedKernel &Kernel = *State.Kernel;
+  if (!isReplayed(Kernel.Mode) || State.Replaying || Kernels.at(&Kernel).StoodBack)
+    return false;
+  if (State.Replayed == 0)
+    return true;
+  return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->isTimedTwice() &&
+         Index >= State.Shape->Launches / 2;
+}
+
+bool LaunchStates::wantsRotation(const ShapeState &State) const {
+  const PlannedKernel &Kernel = *State.Kernel;
+  bool Ended = Kernels.at(&Kernel).Refused || (State.Turns && State.Turns->ended());
+  if (Kernel.Mode == TimingMode::Rotate)
+    return !Ended;
+  if (Kernels.at(&Kernel).StoodBack)
+    return Kernel.MayRotate && !Ended;
+  return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0 && !Ended;
+}
+
+/// Returns whether a class of \p Shape is rotated, or may be from a later launch on.
+bool LaunchStates::mayRotate(const DividedShape &Shape) const {
+  const PlannedKernel &Kernel = *Shape.first;
+  return Kernel.mayBecomeVariants() && !Kernels.at(&Kernel).Refused &&
+         std::any_of(Kernel.Shapes.begin(), Kernel.Shapes.end(), [&](const PlannedShape &Each) {
+           const ShapeState &State = Shapes.at(&Each);
+           return Each.Shape.undivided() == Shape.second && !(State.Turns && State.Turns->ended());
+         });
+}
+
+Rotation *LaunchStates::noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
+                                   uint64_t Correlation, Rotation::By How) {
+  const DividedShape Shape{&Kernel, Undivided};
+  if (!mayRotate(Shape))
+    return nullptr;
+  Rotation &Launches =
+      Beside.try_emplace(Shape, std::vector<size_t>{DefaultPlace}, Seed).first->second;
+  Launches.launched({0, DefaultPlace, /*Counts=*/false}, Correlation, How, nextNumber());
+  return &Launches;
+}
+
+void LaunchStates::failed(uint64_t Correlation) {
+  for (auto &[Shape, State] : Shapes)
+    if (State.Turns)
+      State.Turns->failed(Correlation);
+  for (auto &[Shape, Launches] : Beside)
+    Launches.failed(Correlation);
+}
+
+void LaunchStates::drop(const PlannedKernel &Kernel, const std::set<size_t> &Variants) {
+  for (auto &[Shape, State] : Shapes)
+    if (State.Kernel == &Kernel && State.Turns)
+      for (size_t Variant : Variants)
+        State.Turns->drop(Variant);
+}
+
+void LaunchStates::forgetPending() {
+  for (auto &[Shape, State] : Shapes) {
+    State.Dispatched = 0;
+    if (State.Turns)
+      State.Turns->forgetLaunches();
+  }
+  for (auto &[Shape, Launches] : Beside)
+    Launches.forgetLaunches();
+}
+
+ShapeState *LaunchStates::ofRecord(const PlannedKernel &Kernel, const LaunchShape &Undivided,
+                                   size_t Variant, uint64_t Correlation, bool InGraph) {
+  if (!Kernel.isDivided(Undivided)) {
+    const PlannedShape *Planned = Kernel.find(Undivided);
+    return Planned ? &Shapes.at(Planned) : nullptr;
+  }
+  ShapeState *Found = nullptr;
+  std::optional<Rotation::Match> Best;
+  for (const PlannedShape &Each : Kernel.Shapes) {
+    ShapeState &State = Shapes.at(&Each);
+    if (Each.Shape.undivided() != Undivided || !State.Turns)
+      continue;
+    std::optional<Rotation::Match> Its = State.Turns->match(Variant, Correlation, InGraph);
+    if (!Its || (Best && *Best <= *Its))
+      continue;
+    Best = Its;
+    Found = &State;
+  }
+  if (auto Others = Beside.find({&Kernel, Undivided}); Others != Beside.end())
+    if (auto Its = Others->second.match(Variant, Correlation, InGraph);
+        Its && (!Best || *Its < *Best)) {
+      (void)Others->second.recorded(Variant, Correlation, InGraph);
+      return nullptr;
+    }
+  return Found;
+}
+
+const ShapeState *LaunchStates::firstPending(size_t &Variant) const {
+  const ShapeState *First = nullptr;
+  uint64_t Least = UINT64_MAX;
+  for (const auto &[Shape, State] : Shapes) {
+    uint64_t Number = 0;
+    size_t Oldest = 0;
+    if (!State.pending(Oldest, &Number) || Number >= Least)
+      continue;
+    First = &State;
+    Least = Number;
+    Variant = Oldest;
+  }
+  return First;
+}

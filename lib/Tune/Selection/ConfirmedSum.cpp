@@ -1,0 +1,40 @@
+#include "Tune/Selection/ConfirmedSum.h"
+
+#include <cmath>
+
+using namespace carve;
+
+/// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured one
+/// if there is no prediction.
+double ConfirmedSum::predicted(llvm::ArrayRef<size_t> Standing) const {
+  std::vector<double> Ratios;
+  for (size_t S : Standing) {
+    double Predicted = Subjects[S].Predicted;
+    Ratios.push_back(Predicted > 0 ? Predicted : Measured[S].Ratio.Median);
+  }
+  return Pairs.programRatio(Standing, Ratios);
+}
+
+bool ConfirmedSum::isAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
+                                 double Tolerance) const {
+  RatioInterval Program = pairedInterval(programTimes(Standing), Level);
+  double Predicted = std::log(predicted(Standing));
+  return Program.High < High &&
+         std::abs(std::log(Program.Median) - Predicted) <= Tolerance * std::abs(Predicted);
+}
+
+bool ConfirmedSum::isContradicted(llvm::ArrayRef<size_t> Standing, double Level) const {
+  return pairedInterval(programTimes(Standing), Level).Low > predicted(Standing);
+}
+
+bool ConfirmedSum::isConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
+                               double Level) const {
+  PairedTimes Program = programTimes(Standing);
+  if (Program.Default.size() + Program.Earlier.size() < LeastDefaultRuns)
+    return false;
+  for (size_t S : Open)
+    if (Subjects[S].Predicted <= 0 || Measured[S].Ratio.Median > Limits.WinningRatio ||
+        !supports(Pairs.timesOf(S, Subjects[S].EarlierNs), Subjects[S].Predicted))
+      return false;
+  return isAsPredicted(Standing, Level, 1, Limits.SumTolerance);
+}
