@@ -1,6 +1,6 @@
 #include "Nvcc/FrontEnd.h"
 
-#include "Nvcc/KernelText.h"
+#include "Nvcc/Text/KernelAssumptions.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 

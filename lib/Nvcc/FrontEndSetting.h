@@ -4,7 +4,7 @@
 /// variants name it.
 #pragma once
 
-#include "Nvcc/KnownLaunch.h"
+#include "Nvcc/Text/KnownLaunch.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -28,7 +28,7 @@ enum class FrontEndKnob {
   UnrollByTwo,         ///< Every loop that can be is unrolled twice.
   NoRematerialization, ///< Values are kept in registers instead of being computed again.
   /// Nothing is told to cicc, but its text: the head of a kernel's body says what is known of the
-  /// kernel's launches (KernelText.h). Only a further entry with a guard may have such code.
+  /// kernel's launches (KernelAssumptions.h). Only a further entry with a guard may have such code.
   KnownLaunch,
   /// Several such entries, each for what is known of the launches with one shape. cicc makes one
   /// PTX for each of them with KnownLaunch, and profiles have them as entries with KnownLaunch.

@@ -1,6 +1,6 @@
 #include "Ptx/LaunchConstants.h"
 
-#include "Nvcc/KernelText.h"
+#include "Nvcc/Text/KernelText.h"
 #include "Ptx/PtxLexer.h"
 #include "Ptx/TextEdits.h"
 #include "Support/Error.h"

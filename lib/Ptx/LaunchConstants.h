@@ -4,7 +4,7 @@
 /// be written. A parameter that is read by an address in a register is left alone.
 #pragma once
 
-#include "Nvcc/KnownLaunch.h"
+#include "Nvcc/Text/KnownLaunch.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

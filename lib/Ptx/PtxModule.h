@@ -4,7 +4,7 @@
 /// everything that is not edited stays byte for byte.
 #pragma once
 
-#include "Nvcc/KnownLaunch.h"
+#include "Nvcc/Text/KnownLaunch.h"
 #include "Ptx/LaunchConstants.h"
 #include "Ptx/LoadCaching.h"
 

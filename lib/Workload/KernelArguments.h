@@ -4,7 +4,7 @@
 /// launch with one grid and block. ProbeRecords reads the records.
 #pragma once
 
-#include "Nvcc/KnownLaunch.h"
+#include "Nvcc/Text/KnownLaunch.h"
 #include "Protocol/TraceRecords.h"
 
 #include <array>

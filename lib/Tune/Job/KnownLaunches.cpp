@@ -1,6 +1,6 @@
 #include "Tune/Job/KnownLaunches.h"
 
-#include "Nvcc/KernelText.h"
+#include "Nvcc/Text/KernelAssumptions.h"
 #include "Ptx/LaunchConstants.h"
 #include "Store/FlavourPtx.h"
 #include "Support/Log.h"

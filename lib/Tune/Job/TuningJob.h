@@ -4,7 +4,7 @@
 /// later, variants and images, is in JobBuild.h.
 #pragma once
 
-#include "Nvcc/KnownLaunch.h"
+#include "Nvcc/Text/KnownLaunch.h"
 #include "Ptx/KernelHazards.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"

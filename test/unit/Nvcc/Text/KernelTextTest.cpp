@@ -1,4 +1,4 @@
-#include "Nvcc/KernelText.h"
+#include "Nvcc/Text/KernelAssumptions.h"
 
 #include "llvm/ADT/StringExtras.h"
 

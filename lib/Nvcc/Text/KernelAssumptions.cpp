@@ -1,0 +1,174 @@
+#include "Nvcc/Text/KernelAssumptions.h"
+
+#include "Nvcc/Text/CxxTokens.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+using llvm::StringRef;
+
+namespace {
+
+/// Returns the size of an integer, a boolean or a floating-point number of the type \p Type, or
+/// nothing if it is none of these.
+std::optional<unsigned> numberBytes(StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  auto Has = [&](StringRef Word) { return llvm::is_contained(Words, Word); };
+  if (isFloatType(Type))
+    return Has("double") ? 8 : 4;
+  if (!isIntegerType(Type))
+    return std::nullopt;
+  return Has("char") || Has("bool") ? 1 : Has("short") ? 2 : Has("long") ? 8 : 4;
+}
+
+/// Whether \p Type is that of an address, whatever qualifies it.
+bool isAddressType(StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile" ||
+                            Words.back().contains("restrict")))
+    Words.pop_back();
+  return !Words.empty() && (Words.back().ends_with("*") || Words.back().ends_with("&"));
+}
+
+/// Whether \p P, of the type \p Type, is an address of which something may be assumed. Where a
+/// restricted one is used in an assumption, cicc takes it for one that may be copied, and forgets
+/// that nothing else leads to its memory.
+bool isPlainAddress(const KernelParameter &P, StringRef Type) {
+  return isAddressType(Type) && !StringRef(P.Type).contains("restrict") &&
+         !Type.contains("restrict");
+}
+
+/// Whether a parameter that is declared as \p P is `const`.
+bool isConstant(const KernelParameter &P) {
+  return llvm::is_contained(llvm::split(StringRef(P.Type), ' '), "const");
+}
+
+/// Returns whether `x == c` says all of the number \p V: no NaN equals itself, and 0 equals -0.
+bool isComparable(const ArgumentValue &V) {
+  const uint64_t Exponent = V.Bytes == 8 ? 0x7ff0000000000000 : 0x7f800000;
+  const uint64_t Sign = uint64_t(1) << (8 * V.Bytes - 1);
+  return (V.Bits & Exponent) != Exponent && V.Bits & ~Sign;
+}
+
+/// Whether \p V, a part of what is neither a number nor an address by its own type, may be an
+/// address: one in a structure, or one whose type has another name. None is below 4 GB.
+bool mayBeAddress(const ArgumentValue &V) { return V.Bytes == 8 && V.Bits > UINT32_MAX; }
+
+/// Returns what can be assumed of \p V, a value of the parameter \p P with the type \p Type.
+std::optional<ArgumentValue> assumableOf(const ArgumentValue &V, const KernelParameter &P,
+                                         StringRef Type) {
+  if (P.Name.empty() || Type.empty())
+    return std::nullopt;
+  if (isPlainAddress(P, Type)) {
+    bool IsAligned = V.Offset == 0 && (V.Bytes == 8 || V.Bytes == 1) && V.Bits % 256 == 0;
+    return IsAligned ? std::optional(ArgumentValue{V.Parameter, 1, 0}) : std::nullopt;
+  }
+  if (std::optional<unsigned> Bytes = numberBytes(Type)) {
+    bool IsWhole = V.Offset == 0 && V.Bytes == Bytes;
+    bool CannotBeSaid = isFloatType(Type) && isConstant(P) && !isComparable(V);
+    return IsWhole && !CannotBeSaid ? std::optional(V) : std::nullopt;
+  }
+  return isAddressType(Type) || mayBeAddress(V) ? std::nullopt : std::optional(V);
+}
+
+KnownLaunch assumableAt(const TypedKernel &Place, const KnownLaunch &Known) {
+  KnownLaunch Result;
+  const std::vector<KernelParameter> &Parameters = Place.Definition->Parameters;
+  for (const ArgumentValue &V : Known.Values)
+    if (V.Parameter < Parameters.size())
+      if (auto Said = assumableOf(V, Parameters[V.Parameter], Place.Types[V.Parameter]))
+        Result.Values.push_back(*Said);
+  auto IsHidden = [&](StringRef Variable) {
+    return llvm::any_of(Parameters, [&](const KernelParameter &P) { return P.Name == Variable; });
+  };
+  if (!IsHidden("blockDim"))
+    Result.Block = Known.Block;
+  if (!IsHidden("gridDim"))
+    Result.Grid = Known.Grid;
+  return Result;
+}
+
+/// The statement that says which bytes the parameter \p Name has at the place of \p V. The cast to
+/// a reference finds the parameter where its class has an operator `&`. cicc makes the same loads
+/// of this as of the fields, so that it knows their values, whatever their types are.
+std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V) {
+  const char *Type = V.Bytes == 1   ? "unsigned char"
+                     : V.Bytes == 2 ? "unsigned short"
+                     : V.Bytes == 4 ? "unsigned"
+                                    : "unsigned long long";
+  return std::string(" { ") + Type +
+         " __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const volatile char &)" +
+         Name + " + " + std::to_string(V.Offset) + ", " + std::to_string(V.Bytes) +
+         "); __builtin_assume(__carve_part == " + std::to_string(V.Bits) + "ull); }";
+}
+
+/// The statements that say what is known of \p Assumed.
+std::string assumptions(const AssumedLaunch &Assumed) {
+  const KernelDefinition &K = *Assumed.Kernel;
+  const KnownLaunch &Known = Assumed.Launch;
+  std::string Text;
+  auto Add = [&](const std::string &Condition) { Text += " __builtin_assume(" + Condition + ");"; };
+  for (const ArgumentValue &V : Known.Values) {
+    const std::string &Name = K.Parameters[V.Parameter].Name;
+    if (llvm::is_contained(Assumed.Floats, V.Parameter)) {
+      // cicc draws no conclusion from an assumption on the bits of a number.
+      std::string Value = std::string("__builtin_bit_cast(") + (V.Bytes == 8 ? "double" : "float") +
+                          ", " + std::to_string(V.Bits) + (V.Bytes == 8 ? "ull)" : "u)");
+      if (isConstant(K.Parameters[V.Parameter]))
+        Add(Name + " == " + Value);
+      else
+        Text += " " + Name + " = " + Value + ";";
+      continue;
+    }
+    if (llvm::is_contained(Assumed.Aligned, V.Parameter)) {
+      Add("((unsigned long long)" + Name + " & 255) == 0");
+      continue;
+    }
+    if (llvm::is_contained(Assumed.Parts, V.Parameter)) {
+      Text += assumptionOfBytes(Name, V);
+      continue;
+    }
+    // The conversion keeps the low bits, so that a negative value is the same number, too.
+    Add(Name + " == (decltype(" + Name + "))" + std::to_string(V.Bits) + "ull");
+  }
+  for (const auto &[Variable, Exact] :
+       {std::pair(std::string("blockDim."), Known.Block), {"gridDim.", Known.Grid}})
+    for (size_t I = 0; Exact && I < 3; ++I)
+      Add(Variable + "xyz"[I] + " == " + std::to_string((*Exact)[I]) + "u");
+  return Text;
+}
+
+} // namespace
+
+llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> Kernels,
+                                               StringRef Mangled, const KnownLaunch &Known) {
+  llvm::Expected<TypedKernel> Place = definitionOf(Kernels, Mangled);
+  if (!Place)
+    return Place.takeError();
+  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}, {}};
+  if (Assumed.Launch.empty())
+    return unknownText("nothing that is known of " + Mangled + " can be assumed");
+  for (const ArgumentValue &V : Assumed.Launch.Values)
+    if (isFloatType(Place->Types[V.Parameter]))
+      Assumed.Floats.push_back(V.Parameter);
+    else if (isPlainAddress(Place->Definition->Parameters[V.Parameter], Place->Types[V.Parameter]))
+      Assumed.Aligned.push_back(V.Parameter);
+    else if (!isIntegerType(Place->Types[V.Parameter]))
+      Assumed.Parts.push_back(V.Parameter);
+  return Assumed;
+}
+
+llvm::Expected<std::string> carve::withAssumptions(StringRef Text, StringRef Mangled,
+                                                   const KnownLaunch &Known) {
+  llvm::Expected<std::vector<KernelDefinition>> Kernels = kernelDefinitions(Text);
+  if (!Kernels)
+    return Kernels.takeError();
+  llvm::Expected<AssumedLaunch> Assumed = assumable(*Kernels, Mangled, Known);
+  if (!Assumed)
+    return Assumed.takeError();
+  size_t Body = Assumed->Kernel->Body;
+  return (Text.take_front(Body) + assumptions(*Assumed) + Text.drop_front(Body)).str();
+}
