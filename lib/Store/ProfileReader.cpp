@@ -92,7 +92,9 @@ private:
 
 void ProfileReader::noteSyntax(const llvm::SMDiagnostic &D) {
   if (Syntax.empty())
-    Syntax = (Name + ":" + llvm::Twine(D.getLineNo()) + ": " + D.getMessage()).str();
+    Syntax = (Name + ":" + llvm::Twine(D.getLineNo()) + ": " + D.getMessage() +
+              "; expected a profile of carve-nvcc, which is YAML")
+                 .str();
 }
 
 std::string ProfileReader::at(llvm::SMLoc Where) const {

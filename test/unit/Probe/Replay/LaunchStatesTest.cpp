@@ -1,0 +1,91 @@
+#include "Probe/Replay/LaunchStates.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+using namespace carve::probe;
+
+namespace {
+
+/// The states of one kernel with one shape that is launched ten times.
+struct LaunchStatesTest : testing::Test {
+  LaunchStatesTest() {
+    PlannedKernel &Kernel = Wanted.Kernels["k"];
+    Kernel.Name = "k";
+    Kernel.Variants = {{"default", "k"}, {"control", "k__c"}, {"r32", "k__r32"}};
+    Kernel.Excluded = {2};
+    PlannedShape Shape;
+    Shape.Kernel = "k";
+    Shape.Launches = 10;
+    Shape.MeanNs = 1000;
+    Kernel.Shapes = {Shape};
+  }
+  PlannedKernel &kernel() { return Wanted.Kernels.at("k"); }
+
+  Plan Wanted;
+};
+
+} // namespace
+
+TEST_F(LaunchStatesTest, replay_firstLaunchAndTheMiddleOne) {
+  LaunchStates States(Wanted);
+  ShapeState &State = States.of(kernel().Shapes[0]);
+  EXPECT_EQ(States.of(kernel()).Out, (std::set<size_t>{2})) << "the plan excludes it";
+  EXPECT_TRUE(States.wantsReplay(State, 0));
+  State.Replaying = true;
+  EXPECT_FALSE(States.wantsReplay(State, 1)) << "another thread replays";
+  State.Replaying = false;
+  State.Replayed = 1;
+  EXPECT_FALSE(States.wantsReplay(State, 4));
+  EXPECT_TRUE(States.wantsReplay(State, 5));
+  kernel().Mode = TimingMode::VerifyRotate;
+  EXPECT_FALSE(States.wantsReplay(State, 5)) << "outputs are compared once";
+  kernel().Mode = TimingMode::Replay;
+  States.of(kernel()).StoodBack = true;
+  EXPECT_FALSE(States.wantsReplay(State, 5));
+}
+
+TEST_F(LaunchStatesTest, rotation_beginsAfterTheComparisonAndEnds) {
+  LaunchStates States(Wanted);
+  ShapeState &State = States.of(kernel().Shapes[0]);
+  EXPECT_FALSE(States.wantsRotation(State));
+  kernel().Mode = TimingMode::VerifyRotate;
+  EXPECT_FALSE(States.wantsRotation(State)) << "nothing was compared";
+  State.Replayed = 1;
+  EXPECT_TRUE(States.wantsRotation(State));
+  State.Turns = std::make_unique<Rotation>(std::vector<size_t>{0, 1, 2}, 1);
+  EXPECT_TRUE(States.wantsRotation(State));
+  States.drop(kernel(), {1, 2});
+  EXPECT_FALSE(States.wantsRotation(State)) << "the default is left alone";
+  State.Turns.reset();
+  States.of(kernel()).StoodBack = true;
+  EXPECT_FALSE(States.wantsRotation(State));
+  kernel().MayRotate = true;
+  EXPECT_TRUE(States.wantsRotation(State));
+  States.of(kernel()).Refused = true;
+  EXPECT_FALSE(States.wantsRotation(State));
+}
+
+TEST_F(LaunchStatesTest, pending_isTheFirstLaunchOfAVariantWithoutARecord) {
+  LaunchStates States(Wanted);
+  ShapeState &State = States.of(kernel().Shapes[0]);
+  State.Turns = std::make_unique<Rotation>(std::vector<size_t>{0, 1, 2}, 1);
+  size_t Variant = 0;
+  EXPECT_EQ(States.firstPending(Variant), nullptr);
+  State.Turns->launched({0, 0}, 100, Rotation::By::Call, States.nextNumber());
+  EXPECT_EQ(States.firstPending(Variant), nullptr) << "the default cannot be blamed";
+  State.Turns->launched({0, 2}, 101, Rotation::By::Call, States.nextNumber());
+  State.Turns->launched({0, 1}, 102, Rotation::By::Call, States.nextNumber());
+  EXPECT_EQ(States.firstPending(Variant), &State);
+  EXPECT_EQ(Variant, 2u);
+  EXPECT_EQ(States.ofRecord(kernel(), State.Shape->Shape, 2, 101, /*InGraph=*/false), &State);
+  (void)State.Turns->recorded(2, 101);
+  EXPECT_EQ(States.firstPending(Variant), &State);
+  EXPECT_EQ(Variant, 1u);
+  States.failed(102);
+  EXPECT_EQ(States.firstPending(Variant), nullptr);
+  State.Dispatched = 1;
+  EXPECT_EQ(States.firstPending(Variant), &State);
+  States.forgetPending();
+  EXPECT_EQ(States.firstPending(Variant), nullptr);
+}
