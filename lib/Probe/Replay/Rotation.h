@@ -35,7 +35,7 @@ public:
   /// Whether \p Launches of a kernel are enough for all cycles of a rotation of \p Variants that
   /// settles.
   static constexpr bool maySettle(uint64_t Launches, size_t Variants) {
-    return Launches >= 2 * MaxCycles * uint64_t(Variants);
+    return Launches >= uint64_t(2) * MaxCycles * Variants;
   }
 
   /// Returns what the next launch becomes, or nothing after the last cycle.
