@@ -26,8 +26,6 @@ private:
   std::vector<CxxToken> All;
 };
 
-bool isWordChar(char C) { return llvm::isAlnum(C) || C == '_' || C == '$' || (C & 0x80); }
-
 /// Goes behind the next \p End after \p From.
 llvm::Error Lexer::skipTo(StringRef End, size_t From, StringRef What) {
   size_t Found = Text.find(End, From);
@@ -124,6 +122,8 @@ llvm::Expected<std::vector<CxxToken>> Lexer::run() {
 }
 
 } // namespace
+
+bool carve::isWordChar(char C) { return llvm::isAlnum(C) || C == '_' || C == '$' || (C & 0x80); }
 
 llvm::Error carve::unknownText(const llvm::Twine &Why) { return unsupported("unknown-text", Why); }
 

@@ -19,6 +19,9 @@ struct CxxToken {
   bool is(llvm::StringRef Wanted) const { return Text == Wanted; }
 };
 
+/// Whether \p C may be in a word: a letter, a digit, `_`, `$`, or a byte of another character.
+bool isWordChar(char C);
+
 /// Returns the error Unsupported `unknown-text`, for a text that is not understood because of
 /// \p Why.
 llvm::Error unknownText(const llvm::Twine &Why);
