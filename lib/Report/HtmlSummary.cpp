@@ -39,9 +39,9 @@ std::string headline(const TuningReport &R) {
          "\xC3\x97</strong> as fast on the GPU";
 }
 
-/// Returns the wall time's ratio as `0.970 [0.950, 1.010] of the default's`.
-std::string wallText(const TuningReport &R) {
-  return markupText(ratioText(R.ProgramWall)) + " of the default\xE2\x80\x99s";
+/// Returns \p Ratio as `0.970 [0.950, 1.010] of the default's`.
+std::string ofDefault(const RatioInterval &Ratio) {
+  return markupText(ratioText(Ratio)) + " of the default\xE2\x80\x99s";
 }
 
 /// One bar of a small chart, with its name and value.
@@ -142,8 +142,10 @@ std::string carve::printResult(const TuningReport &R) {
                      headline(R) + "</p>\n" + printBars(R);
   Facts F("facts");
   if (isTimed(R)) {
-    F.add("GPU time", markupText(ratioText(R.Program)) + " of the default\xE2\x80\x99s");
-    F.add("Wall time of the program", wallText(R));
+    F.add("GPU time", ofDefault(R.Program));
+    F.add("Wall time of the program", ofDefault(R.ProgramWall));
+    if (R.ProgramSpan.Median > 0)
+      F.add("From its first kernel to the end of the last", ofDefault(R.ProgramSpan));
     F.add("Confirmed over", amountText(R.Pairs, "pair") + " of runs");
   }
   F.add("Confirmation", markupText(confirmationText(R)));

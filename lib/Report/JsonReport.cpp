@@ -141,6 +141,7 @@ template <class Fields> void describe(Fields &F, TuningReport &R) {
   F("variants-timed", R.VariantsTimed);
   F("program", R.Program);
   F("program-wall", R.ProgramWall);
+  F.when(R.ProgramSpan.Median > 0, "program-span", R.ProgramSpan);
   F("pairs", R.Pairs);
   F.ifSet("pairs-made", R.PairsMade);
   F.ifSet("confirmation-end", R.Ended);

@@ -181,6 +181,8 @@ TuningReport carve::describeTuning(const TuningJob &Job, const JobBuild &Built, 
   }
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;
+  if (Outcome.Span)
+    Report.ProgramSpan = *Outcome.Span;
   Report.Pairs = Outcome.Pairs;
   Report.PairsMade = Outcome.PairsMade;
   Report.Ended = nameOf(Outcome.End);

@@ -94,7 +94,9 @@ struct TuningReport {
   double PlainWallS = 0; ///< Wall time of one traced run of the program.
   unsigned VariantsTimed = 0;
   RatioInterval Program, ProgramWall;
-  unsigned Pairs = 0;     ///< Pairs of runs that Program and ProgramWall are computed from.
+  /// The ratio of the times from the first kernel's start to the last one's end; 0 if not known.
+  RatioInterval ProgramSpan = {0, 0, 0};
+  unsigned Pairs = 0;     ///< Pairs of runs that these ratios are computed from.
   unsigned PairsMade = 0; ///< Pairs of runs in all confirmations.
   /// Why the last confirmation made no more pairs: see nameOf(ConfirmationEnd). Empty if there was
   /// no confirmation.

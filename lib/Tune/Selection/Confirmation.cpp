@@ -334,6 +334,9 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
 void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   Outcome.Program = pairedInterval(Sum.programTimes(Standing), LastLevel);
   Outcome.Wall = pairedInterval(Pairs.wallTimes(), WallLevel);
+  Outcome.Span.reset();
+  if (std::optional<PairedTimes> Spans = Pairs.spans())
+    Outcome.Span = pairedInterval(*Spans, WallLevel);
   Outcome.Pairs = Pairs.size();
 }
 
@@ -341,8 +344,7 @@ void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
 /// take several times as long in some runs as in others. So its wall time alone does not say it
 /// where the span of its kernels is known.
 bool Confirmation::isSlowerInWallTime() const {
-  std::optional<PairedTimes> Spans = Pairs.spans();
-  return Outcome.Wall.Low > 1 && (!Spans || pairedInterval(*Spans, WallLevel).Low > 1);
+  return Outcome.Wall.Low > 1 && (!Outcome.Span || Outcome.Span->Low > 1);
 }
 
 /// Drops all subjects if the program was slower as a whole. Where only its wall time says so, more

@@ -116,9 +116,11 @@ struct SelectionOutcome {
   std::vector<SubjectOutcome> Subjects;
   RatioInterval Program; ///< GPU time of the program with all winners over the untouched program's.
   RatioInterval Wall;    ///< The same ratio of the wall times.
+  /// The same ratio of the spans (RunSample::SpanNs); nothing if they are not known.
+  std::optional<RatioInterval> Span;
   unsigned Runs = 0;
   unsigned ScreeningRuns = 0; ///< How many of these runs were made before the confirmation.
-  unsigned Pairs = 0;         ///< Pairs of runs that Program and Wall are computed from.
+  unsigned Pairs = 0;         ///< Pairs of runs that these ratios are computed from.
   unsigned PairsMade = 0;     ///< Pairs of runs in all confirmations.
   ConfirmationEnd End = ConfirmationEnd::None;
   bool OutOfRuns = false, OutOfTime = false;

@@ -54,6 +54,7 @@ TEST(HtmlReport, page_hasWhatTheTextReportHas) {
         "3 line(s) of the output differ",
         "python",
         "62.5 % of the GPU time",
+        "From its first kernel to the end of the last",
         "<strong>1.333</strong>",
         "[1.316, 1.351]",
         "<span class=\"was\">40</span> \u2192 168",

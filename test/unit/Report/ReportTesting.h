@@ -63,6 +63,7 @@ inline TuningReport sampleReport() {
   R.VariantsTimed = 71;
   R.Program = {0.9, 0.89, 0.905};
   R.ProgramWall = {0.97, 0.95, 1.01};
+  R.ProgramSpan = {0.92, 0.91, 0.94};
   R.Pairs = 9;
   R.PairsMade = 13;
   R.Ended = "decided";

@@ -22,6 +22,7 @@ inline SelectionOutcome sampleOutcome() {
   O.Pairs = 9;
   O.Program = {0.93, 0.92, 0.94};
   O.Wall = {0.99, 0.97, 1.01};
+  O.Span = {0.98, 0.97, 0.99};
   return O;
 }
 

@@ -170,6 +170,8 @@ TEST(Selection, wallTimeIsLonger_spanOfTheKernelsTells) {
     SelectionOutcome O = W.select();
     EXPECT_EQ(W.chosen(O), Chosen{Span < 1 ? 2u : 0u});
     EXPECT_GT(O.Wall.Low, 1);
+    ASSERT_TRUE(O.Span);
+    EXPECT_NEAR(O.Span->Median, Span, 1e-9);
   }
 }
 
