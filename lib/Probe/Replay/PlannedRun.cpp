@@ -351,8 +351,8 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   });
   if (State.Turns)
     return;
-  const bool Settles = State.Shape->hasWarmTimes() &&
-                       Rotation::maySettle(State.Shape->Launches, Active.size());
+  const bool Settles =
+      State.Shape->hasWarmTimes() && Rotation::maySettle(State.Shape->Launches, Active.size());
   State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);
 }
 
