@@ -32,7 +32,6 @@ WorkloadSpec TuneState::workload(size_t Gpu) const {
 double TuneState::seconds() const { return secondsSince(Start); }
 
 void TuneState::noteRun(double WallS, double ReplaysS) {
-  // Several processes replay at once, so their sum may be more than the run.
   OtherRunsS.push_back(std::clamp(WallS - ReplaysS, PlainWallS / 2, 2 * PlainWallS));
 }
 

@@ -62,7 +62,7 @@ struct TuneState {
   /// Seconds since the tuning began.
   double seconds() const;
   /// Takes a timing run of \p WallS seconds, \p ReplaysS of them in replays, into account in
-  /// runS().
+  /// runS(). It counts as at least half and at most twice the traced run.
   void noteRun(double WallS, double ReplaysS);
   /// Seconds that one more run of the program is expected to take: the mean of PlainWallS and
   /// OtherRunsS. The traced run alone tells too much: it is the first one, which finds no file in

@@ -185,9 +185,10 @@ llvm::Expected<std::vector<TimingRunResult>> TimingStage::time() {
   return Parts;
 }
 
-/// Tells the state how long \p Run took without its replays, if its records say that.
+/// Tells the state how long \p Run took without its replays, if its records say that: several
+/// processes replay at once.
 void TimingStage::noteRun(const TimingRunResult &Run) {
-  if (Run.Runs == 0 || Run.Failure)
+  if (Run.WallS <= 0 || Run.Failure || Run.Processes != 1)
     return;
   double ReplaysNs = 0;
   for (const ReplayedLaunch &L : Run.Record.Replays)

@@ -90,8 +90,8 @@ public:
   ShapeState *ofRecord(const PlannedKernel &Kernel, const LaunchShape &Undivided, size_t Variant,
                        uint64_t Correlation, bool InGraph);
 
-  /// Returns the shape of the first launch that became \p Variant and has not been seen to end;
-  /// null if all have ended.
+  /// Returns the shape of the first launch that became a variant and has not been seen to end, and
+  /// sets \p Variant to that variant; null if all have ended.
   const ShapeState *firstPending(size_t &Variant) const;
   /// Returns whether \p Is holds for the state of a shape.
   template <class Predicate> bool anyShape(Predicate Is) const {

@@ -292,7 +292,7 @@ std::optional<size_t> PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kern
     Started = State.Turns != nullptr;
   }
   if (!Started)
-    startRotation(State, Kernel, Launch, Index);
+    startRotation(State, Kernel, Launch, Index, How);
   std::optional<Rotation::Turn> Turn;
   {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -328,7 +328,7 @@ void PlannedRun::dispatch(ShapeState &State, ResolvedKernel &Kernel, const Launc
 }
 
 void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                               uint64_t Index) {
+                               uint64_t Index, Rotation::By How) {
   std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
   const std::vector<PlannedKernel::Variant> &All = Kernel.Planned->Variants;
   // Of the variants with one name, a shape takes part with the one that its first launch may run.
@@ -351,8 +351,11 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   });
   if (State.Turns)
     return;
-  const bool Settles =
-      State.Shape->hasWarmTimes() && Rotation::maySettle(State.Shape->Launches, Active.size());
+  // The launch before one of a class may be of another class, and nodes of a graph run in an order
+  // of their own.
+  const bool Settles = State.Shape->hasWarmTimes() && State.Shape->Shape.Class == 0 &&
+                       How != Rotation::By::Node &&
+                       Rotation::maySettle(State.Shape->Launches, Active.size());
   State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);
 }
 

@@ -84,7 +84,7 @@ private:
     return States.noteBeside(Kernel, Undivided, Correlation, How);
   }
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                     uint64_t Index);
+                     uint64_t Index, Rotation::By How);
   void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
   void onBrokenContext(CUresult Error);
   void forgetPending() {

@@ -1,7 +1,6 @@
 #include "Probe/Replay/Rotation.h"
 
 #include <algorithm>
-#include <utility>
 
 using namespace carve::probe;
 
@@ -20,11 +19,15 @@ std::optional<Rotation::Turn> Rotation::next() {
     At = 0;
     Order = Active;
     permute(Order, Random);
+    Leads = Settles ? 1 + unsigned(Random() % 2) : 0;
   }
   if (Cycle >= MaxCycles || Active.size() < 2)
     return std::nullopt;
-  if (Settles && !std::exchange(Settled, !Settled))
+  if (Leads > 0) {
+    --Leads;
     return Turn{Cycle, Order[At], /*Counts=*/false};
+  }
+  Leads = Settles;
   return Turn{Cycle, Order[At++]};
 }
 
@@ -71,7 +74,8 @@ std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correl
 
 void Rotation::drop(size_t Variant) {
   std::erase(Active, Variant);
-  Settled &= At < Order.size() && Order[At] != Variant;
+  if (At < Order.size() && Order[At] == Variant)
+    Leads = Settles;
   // The rest of this cycle goes on without the variant.
   for (size_t I = At; I < Order.size();)
     if (Order[I] == Variant)

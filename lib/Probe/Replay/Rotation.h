@@ -28,14 +28,15 @@ public:
   };
 
   /// Rotates the variants \p Active, among which the default must be. If it \p Settles, each
-  /// variant runs twice in a row, and only the second launch counts: a short launch takes the time
-  /// that it does because of what the launch before it has left in L2. In the tuned program that is
-  /// the same variant.
+  /// variant runs twice in a row, and only the second launch counts: how long a short launch takes
+  /// depends on what the launch before it has left in L2. In the tuned program that is the same
+  /// variant. Half of the cycles, by chance, begin with one launch more. Otherwise only every
+  /// second launch would count, and some programs have two kinds of launches in turn.
   Rotation(std::vector<size_t> Active, uint64_t Seed, bool Settles = false);
   /// Whether \p Launches of a kernel are enough for all cycles of a rotation of \p Variants that
   /// settles.
   static constexpr bool maySettle(uint64_t Launches, size_t Variants) {
-    return Launches >= uint64_t(2) * MaxCycles * Variants;
+    return Launches >= uint64_t(MaxCycles) * (2 * Variants + 1);
   }
 
   /// Returns what the next launch becomes, or nothing after the last cycle.
@@ -95,8 +96,8 @@ private:
   size_t At = 0;
   unsigned Cycle = 0;
   bool Begun = false;
-  bool Settles;         ///< Whether each variant runs twice in a row.
-  bool Settled = false; ///< Whether the variant whose turn it is has run once.
+  bool Settles;       ///< Whether each variant runs twice in a row.
+  unsigned Leads = 0; ///< How many launches come before the one that counts.
   /// Set once ids of the program's calls have matched; from then on only ids count for these.
   bool Correlated = false;
   std::mt19937_64 Random;

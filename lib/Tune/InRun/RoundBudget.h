@@ -16,7 +16,7 @@ struct GainProspect {
   double InHand = 0;
   /// By how much the untried settings are expected to be faster than the best variants.
   double Promised = 0;
-  /// The part of InHand that such kernels promise.
+  /// The part of InHand that is promised by kernels that only whole runs can time.
   double ByRuns = 0;
   /// What all rounds were expected to gain before they were made, and what they have gained.
   double Asked = 0, Kept = 0;
@@ -29,7 +29,7 @@ struct GainProspect {
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
   /// at all. What is in hand is risked for a promise if it is less than 1 %, or if the promise is
   /// more than five times as much. Two pairs of runs confirm 4 % and more, so that is hardly at
-  /// risk, and the promise needs to be 1 %.
+  /// risk, and the promise needs to be 2 %, unless some kernels can only be timed by whole runs.
   bool favoursSearch() const;
 };
 

@@ -79,6 +79,7 @@ bool TimingRun::giveUp() {
 /// Takes what counts from \p Run, which had no new fault.
 llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
   Result.WallS = Run.WallS;
+  Result.Processes = Run.Probe.Processes;
   if (Run.TimedOut)
     Result.Failure = "the timing run took too long";
   else if (!Run.Probe.Unswapped.empty())

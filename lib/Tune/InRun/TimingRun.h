@@ -47,6 +47,7 @@ struct TimingRunResult {
   std::optional<std::string> Failure; ///< Why the times of the run do not count.
   unsigned Runs = 0;
   double WallS = 0;                ///< Wall time of the last run, in seconds.
+  unsigned Processes = 0;          ///< How many processes of the last run used CUDA.
   std::vector<std::string> Reruns; ///< Why each run had to be made again, as text for a person.
 };
 

@@ -155,8 +155,8 @@ bool Confirmation::isSureInHaste(size_t S) {
 
 /// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether those of
 /// \p Standing that are sure have won, and gives up the others; if not, nothing is decided. If the
-/// program's times scatter too much to confirm what they gain together, only those win that their
-/// own times prove.
+/// program's times scatter too much to confirm what they gain together, or show far more than was
+/// predicted, only those win that their own times prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
     return false;
@@ -340,15 +340,15 @@ void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   Outcome.Pairs = Pairs.size();
 }
 
-/// Whether the program surely took longer, although its kernels did not. The start of a program may
-/// take several times as long in some runs as in others. So its wall time alone does not say it
-/// where the span of its kernels is known.
+/// Whether the program's wall time surely rose, and so did the span of its kernels if that is
+/// known. The wall time alone says little, because the start of a program may take several times as
+/// long in some runs as in others.
 bool Confirmation::isSlowerInWallTime() const {
   return Outcome.Wall.Low > 1 && (!Outcome.Span || Outcome.Span->Low > 1);
 }
 
-/// Drops all subjects if the program was slower as a whole. Where only its wall time says so, more
-/// pairs are asked.
+/// Drops all subjects if the program was slower as a whole. Where its GPU time does not say so,
+/// more pairs are asked.
 llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
   const size_t Most = Pairs.size() + MorePairsForWallTime;
 

@@ -41,7 +41,8 @@ struct ConfirmationLook {
 };
 
 /// A look that is only made if there is no time for more pairs. It decides for candidates that a
-/// timing run has nominated and that gain what that run predicts, together or each by itself. Two
+/// timing run has nominated and that gain what that run predicts, together, or surely something
+/// each by itself. Two
 /// runs that are fast and three of the default that are slow by chance come up in at most 3.5 % of
 /// the programs that run at two speeds, and a timing run, which is immune to that, names a variant
 /// without gain for at most one kernel of twenty.

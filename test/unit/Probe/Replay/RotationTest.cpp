@@ -25,39 +25,47 @@ TEST(Rotation, cycle_hasEveryVariantOnceInAnOrderOfItsOwn) {
   EXPECT_FALSE(R.next()) << "afterwards the default runs";
 }
 
-TEST(Rotation, settles_everyVariantRunsTwiceAndCountsOnce) {
+TEST(Rotation, settles_everyVariantRunsBeforeItCounts) {
   Rotation R({0, 1, 2}, 7, /*Settles=*/true);
-  unsigned Launches = 0;
+  std::optional<size_t> Before;
   std::map<unsigned, std::set<size_t>> Counted;
-  while (!R.ended()) {
-    auto First = R.next(), Second = R.next();
-    ASSERT_TRUE(First && Second);
-    EXPECT_EQ(First->Variant, Second->Variant);
-    EXPECT_FALSE(First->Counts);
-    EXPECT_TRUE(Second->Counts);
-    EXPECT_TRUE(Counted[Second->Cycle].insert(Second->Variant).second);
-    Launches += 2;
+  std::set<bool> Parities;
+  unsigned Launches = 0;
+  for (; !R.ended(); ++Launches) {
+    auto T = R.next();
+    ASSERT_TRUE(T);
+    if (T->Counts) {
+      EXPECT_EQ(Before, T->Variant);
+      EXPECT_TRUE(Counted[T->Cycle].insert(T->Variant).second);
+      Parities.insert(Launches % 2);
+    }
+    Before = T->Variant;
   }
   EXPECT_EQ(Counted.size(), Rotation::MaxCycles);
-  EXPECT_TRUE(Rotation::maySettle(Launches, 3));
-  EXPECT_FALSE(Rotation::maySettle(Launches - 1, 3));
+  for (const auto &[Cycle, Variants] : Counted)
+    EXPECT_EQ(Variants.size(), 3u);
+  EXPECT_EQ(Parities.size(), 2u) << "the program may have two kinds of launches in turn";
+  EXPECT_GT(Launches, Rotation::MaxCycles * 6);
+  EXPECT_TRUE(Rotation::maySettle(Rotation::MaxCycles * 7, 3));
+  EXPECT_FALSE(Rotation::maySettle(Rotation::MaxCycles * 7 - 1, 3));
 }
 
 TEST(Rotation, settles_droppedBetweenItsLaunches_theNextOneRunsTwiceToo) {
-  Rotation R({0, 1, 2}, 7, /*Settles=*/true);
-  size_t Dropped = R.next()->Variant;
-  while (Dropped == 0) { // The default stays.
-    (void)R.next();
-    Dropped = R.next()->Variant;
-  }
-  R.drop(Dropped);
-  for (int I = 0; I < 20; ++I) {
-    auto First = R.next(), Second = R.next();
-    ASSERT_TRUE(First && Second);
-    EXPECT_NE(First->Variant, Dropped);
-    EXPECT_EQ(First->Variant, Second->Variant);
-    EXPECT_FALSE(First->Counts);
-    EXPECT_TRUE(Second->Counts);
+  for (uint64_t Seed = 0; Seed < 20; ++Seed) {
+    Rotation R({0, 1, 2}, Seed, /*Settles=*/true);
+    auto T = R.next();
+    while (T->Counts || T->Variant == 0) // The default stays.
+      T = R.next();
+    const size_t Dropped = T->Variant;
+    R.drop(Dropped);
+    std::optional<size_t> Before;
+    for (int I = 0; I < 20; ++I) {
+      T = R.next();
+      ASSERT_TRUE(T);
+      EXPECT_NE(T->Variant, Dropped);
+      EXPECT_TRUE(!T->Counts || Before == T->Variant);
+      Before = T->Variant;
+    }
   }
 }
 

@@ -19,9 +19,9 @@ TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
   EXPECT_TRUE((GainProspect{.InHand = 0.015, .Promised = 0.08}).favoursSearch());
   EXPECT_FALSE((GainProspect{.InHand = 0.015, .Promised = 0.07}).favoursSearch())
       << "what is in hand is not risked";
-  EXPECT_TRUE((GainProspect{.InHand = 0.04, .Promised = 0.01}).favoursSearch())
+  EXPECT_TRUE((GainProspect{.InHand = 0.04, .Promised = 0.02}).favoursSearch())
       << "two pairs confirm what is in hand";
-  EXPECT_FALSE((GainProspect{.InHand = 0.04, .Promised = 0.01, .ByRuns = 0.01}).favoursSearch())
+  EXPECT_FALSE((GainProspect{.InHand = 0.04, .Promised = 0.02, .ByRuns = 0.01}).favoursSearch())
       << "whole runs need the time";
   EXPECT_FALSE((GainProspect{.InHand = 0, .Promised = 0.0019}).favoursSearch())
       << "it is not worth a run";
@@ -35,6 +35,7 @@ TEST(GainProspect, promise_countsAsMuchAsEarlierOnesWereKept) {
   EXPECT_DOUBLE_EQ(First.next(0.3, 0.08).Promised, 0.08);
   GainProspect Nothing = First.next(0.05, 0.1);
   EXPECT_DOUBLE_EQ(Nothing.Promised, 0.01);
+  EXPECT_FALSE(Nothing.favoursSearch());
   EXPECT_DOUBLE_EQ(Nothing.next(0.15, 0.1).Promised, 0.05) << "0.1 of 0.2 was kept";
 }
 
