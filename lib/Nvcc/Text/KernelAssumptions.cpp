@@ -11,7 +11,7 @@ using llvm::StringRef;
 namespace {
 
 /// Returns the size of an integer, a boolean or a floating-point number of the type \p Type, or
-/// nothing if it is none of these.
+/// nothing for any other type.
 std::optional<unsigned> numberBytes(StringRef Type) {
   llvm::SmallVector<StringRef, 6> Words;
   llvm::SplitString(Type, Words);

@@ -51,8 +51,8 @@ struct TypedKernel {
   std::vector<std::string> Types;
 };
 
-/// Returns the one definition of \p All that \p Mangled can mean. Fails with Unsupported
-/// `unknown-text` if there is none, and if there are several.
+/// Returns the definition in \p All that the mangled name \p Mangled stands for. Fails with
+/// Unsupported `unknown-text` if no definition fits, or if more than one does.
 llvm::Expected<TypedKernel> definitionOf(llvm::ArrayRef<KernelDefinition> All,
                                          llvm::StringRef Mangled);
 

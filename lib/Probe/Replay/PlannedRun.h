@@ -16,7 +16,6 @@
 #include "Probe/Trace/KernelTable.h"
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>

@@ -334,9 +334,8 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
 void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   Outcome.Program = pairedInterval(Sum.programTimes(Standing), LastLevel);
   Outcome.Wall = pairedInterval(Pairs.wallTimes(), WallLevel);
-  Outcome.Span.reset();
-  if (std::optional<PairedTimes> Spans = Pairs.spans())
-    Outcome.Span = pairedInterval(*Spans, WallLevel);
+  std::optional<PairedTimes> Spans = Pairs.spans();
+  Outcome.Span = Spans ? std::optional(pairedInterval(*Spans, WallLevel)) : std::nullopt;
   Outcome.Pairs = Pairs.size();
 }
 

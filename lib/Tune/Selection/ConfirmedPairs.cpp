@@ -38,24 +38,20 @@ PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
   return Times;
 }
 
-PairedTimes ConfirmedPairs::wallTimes() const {
+PairedTimes ConfirmedPairs::timesIn(double ConfirmedPair::*Tuned,
+                                    double ConfirmedPair::*Default) const {
   PairedTimes Times;
   for (const ConfirmedPair &P : Pairs) {
-    Times.Tuned.push_back(P.WallTuned);
-    Times.Default.push_back(P.WallDefault);
+    Times.Tuned.push_back(P.*Tuned);
+    Times.Default.push_back(P.*Default);
   }
   return Times;
 }
 
 std::optional<PairedTimes> ConfirmedPairs::spans() const {
-  PairedTimes Times;
-  for (const ConfirmedPair &P : Pairs) {
-    if (P.SpanTuned <= 0 || P.SpanDefault <= 0)
-      return std::nullopt;
-    Times.Tuned.push_back(P.SpanTuned);
-    Times.Default.push_back(P.SpanDefault);
-  }
-  return Times;
+  if (llvm::any_of(Pairs, [](const ConfirmedPair &P) { return !P.hasSpans(); }))
+    return std::nullopt;
+  return timesIn(&ConfirmedPair::SpanTuned, &ConfirmedPair::SpanDefault);
 }
 
 double ConfirmedPairs::controlDistance(size_t S) const {

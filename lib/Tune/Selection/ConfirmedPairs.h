@@ -25,6 +25,7 @@ struct ConfirmedPair {
 
   /// Whether subject \p S was launched in both runs.
   bool has(size_t S) const { return Tuned[S] > 0 && Default[S] > 0; }
+  bool hasSpans() const { return SpanTuned > 0 && SpanDefault > 0; }
 };
 
 /// The pairs of one confirmation.
@@ -41,7 +42,9 @@ public:
   /// its candidate, the time of its default is counted.
   PairedTimes programTimes(llvm::ArrayRef<size_t> Standing, std::vector<double> Earlier) const;
   /// The wall times of all runs, with all that were tried.
-  PairedTimes wallTimes() const;
+  PairedTimes wallTimes() const {
+    return timesIn(&ConfirmedPair::WallTuned, &ConfirmedPair::WallDefault);
+  }
   /// The same of the spans of all kernels. Nothing if that of some run is not known.
   std::optional<PairedTimes> spans() const;
   /// |median time with the control copy / median time with the default - 1| of subject \p S. It is
@@ -52,6 +55,8 @@ public:
   double programRatio(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<double> Ratios) const;
 
 private:
+  PairedTimes timesIn(double ConfirmedPair::*Tuned, double ConfirmedPair::*Default) const;
+
   std::vector<ConfirmedPair> Pairs;
   std::vector<size_t> Tried;
 };
