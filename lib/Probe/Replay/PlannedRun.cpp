@@ -351,10 +351,10 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   });
   if (State.Turns)
     return;
-  // The launch before one of a class may be of another class, and nodes of a graph run in an order
-  // of their own.
-  const bool Settles = State.Shape->hasWarmTimes() && State.Shape->Shape.Class == 0 &&
-                       How != Rotation::By::Node &&
+  // A class has its turns to itself. What the launch before has left for it in L2 is what its own
+  // launch before has left, as far as the classes do not share data. Nodes of a graph run in an
+  // order of their own.
+  const bool Settles = State.Shape->hasWarmTimes() && How != Rotation::By::Node &&
                        Rotation::maySettle(State.Shape->Launches, Active.size());
   State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);
 }
