@@ -36,6 +36,7 @@ public:
   Failure check();
 
 private:
+  Failure passNs(const std::vector<MemoryRange> &Ranges, double &Ns);
   Failure runDefault(std::vector<Span> &Changed);
   Failure attribute(std::vector<Span> Changed);
   Failure atRest(std::vector<Span> &Changed);

@@ -54,8 +54,8 @@ std::string StandInRun::dividedShape(const Fields &Kernel, const StandInPlan &Pl
 }
 
 std::string StandInRun::planText(const StandInPlan &Plan) const {
-  std::string Text =
-      "carve-plan\t1\nseed\t7\nreplay-ms\t20000\nhang-ms\t" + std::to_string(Plan.HangMs) + "\n";
+  std::string Text = "carve-plan\t1\nseed\t7\nreplay-ms\t" + std::to_string(Plan.ReplayMs) +
+                     "\nhang-ms\t" + std::to_string(Plan.HangMs) + "\n";
   for (const std::string &Kernel : Kernels) {
     Text += "kernel\t" + Kernel + "\t" + Plan.Mode + "\t" + Plan.Fallback + "\n";
     for (auto [Variant, Suffix] : Clones) {

@@ -13,7 +13,7 @@ namespace carve::probe::test {
 
 struct StandInPlan {
   std::string Mode = "replay", Fallback = "none";
-  unsigned HangMs = 10'000;
+  unsigned HangMs = 10'000, ReplayMs = 20'000;
   /// The variants of every kernel that are excluded or measured.
   std::vector<std::string> Excluded, Measured;
   /// The constants that every kernel names.

@@ -152,6 +152,25 @@ TEST(StandInReplayed, hiddenHostMemoryWrittenByTheKernel_isPutBack) {
   }
 }
 
+/// The time of a pass over 24 MB is measured, so what is left for a launch decides.
+TEST(StandInReplayed, muchHostMemory_isWatchedIfThereIsTime) {
+  for (bool ShortOfTime : {false, true}) {
+    SCOPED_TRACE(ShortOfTime);
+    StandInRun Run("host-large");
+    StandInPlan Plan;
+    Plan.Mode = "verify-rotate";
+    if (ShortOfTime)
+      Plan.ReplayMs = 8;
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_EQ(Run.Timed.of("verified").empty(), ShortOfTime) << printed(Run.Timed);
+    EXPECT_EQ(Run.Timed.of("stood-back"), ShortOfTime
+                                              ? (std::vector<Fields>{{"step", "host-memory-size"}})
+                                              : std::vector<Fields>())
+        << printed(Run.Timed);
+  }
+}
+
 TEST(StandInReplayed, hostAddressInAConstant_countsOnlyIfTheKernelMayReadIt) {
   for (bool Named : {false, true}) {
     StandInRun Run("host-in-constant");

@@ -50,6 +50,19 @@ void carve::standin::hostMasked(Kernels &K) {
   print("host", reinterpret_cast<CUdeviceptr>(Host));
 }
 
+/// Much page-locked memory that no kernel uses.
+void carve::standin::hostLarge(Kernels &K) {
+  constexpr size_t Bytes = size_t(24) << 20;
+  void *Host = nullptr;
+  CHECK(cuMemHostAlloc(&Host, Bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+  std::memset(Host, 1, Bytes);
+  Buffer Data(Count, 1);
+  for (int L = 0; L < Launches; ++L)
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+  Data.print("data");
+  print("host", reinterpret_cast<CUdeviceptr>(Host));
+}
+
 void carve::standin::managedMasked(Kernels &K) {
   CUdeviceptr Base = 0;
   CHECK(cuMemAllocManaged(&Base, Count * sizeof(float), CU_MEM_ATTACH_GLOBAL));

@@ -45,6 +45,7 @@ const std::vector<Scenario> &scenarios();
 void otherVariables(Kernels &K);
 void threadStream(Kernels &K);
 void counted(Kernels &K);
+void hostLarge(Kernels &K);
 void hostMasked(Kernels &K);
 void managedMasked(Kernels &K);
 void hostWritten(Kernels &K);

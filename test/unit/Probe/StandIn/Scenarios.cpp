@@ -444,6 +444,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"early-exit", earlyExit},
       {"counted", counted},
       {"forks", forks},
+      {"host-large", hostLarge},
       {"host-masked", hostMasked},
       {"managed-masked", managedMasked},
       {"host-written", hostWritten},
