@@ -76,7 +76,10 @@ double RoundBudget::forReplays(double SpentS, bool First, double PlannedS,
 
 double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect &Prospect) const {
   double Round = forRound(SpentS, First, Prospect);
-  return std::max(RoundReplayShare * Round, spareS(SpentS, Prospect) - RoundCompileShare * Round);
+  double Spare = spareS(SpentS, Prospect);
+  if (First)
+    Spare += std::max(0.0, confirmationS(Prospect) - HurriedRuns * PlainS);
+  return std::max(RoundReplayShare * Round, Spare - RoundCompileShare * Round);
 }
 
 size_t carve::settingsFor(double CompileS, double AssemblyS) {

@@ -62,7 +62,8 @@ struct RoundBudget {
 
   /// Seconds that a round may take to replay kernels that could otherwise be timed only by whole
   /// runs. These replays get the time that such runs would have: all that is left, without the
-  /// confirmation and the time to compile, and at least RoundReplayShare of forRound().
+  /// confirmation and the time to compile, and at least RoundReplayShare of forRound(). In the \p
+  /// First round only two pairs are set aside, because whole runs would leave no more.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
 private:
