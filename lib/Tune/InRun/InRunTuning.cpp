@@ -217,8 +217,10 @@ void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subj
   for (size_t K = 0; K < InRun.Outcomes.size(); ++K) {
     const InRunOutcome &O = InRun.Outcomes[K];
     Subjects[K].Nominee = O.Nominee;
-    if (O.Nominee)
+    if (O.Nominee) {
       Subjects[K].Predicted = O.Ratio.Median;
+      Subjects[K].Varies = O.Proof == OutputProof::WithinSpread;
+    }
     if (O.Verdict == InRunVerdict::Stays)
       Subjects[K].Stays = O.Reason;
     for (const InRunOutcome::Rejection &R : O.Rejected)

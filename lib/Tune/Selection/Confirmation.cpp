@@ -31,7 +31,7 @@ public:
 
 private:
   llvm::Expected<bool> confirm(std::vector<size_t> &Standing);
-  bool mayBegin(std::vector<size_t> &Standing);
+  bool mayBegin();
   bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
   llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, size_t Pair);
@@ -48,6 +48,7 @@ private:
   }
   bool isSureInHaste(size_t S);
   bool winsInHaste(std::vector<size_t> &Standing);
+  bool winsByLastPairs(std::vector<size_t> &Standing);
   PairedTimes timesOf(size_t S) const { return Pairs.timesOf(S, Subjects[S].EarlierNs); }
   double highBound(size_t S) const {
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
@@ -184,6 +185,24 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   return true;
 }
 
+/// There is no time to confirm \p Standing. Gives up all but those that their own times in the
+/// confirmation before prove, beside others that were dropped since. Returns whether some are left.
+bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
+  std::vector<size_t> Proven;
+  if (Pairs.size() >= HurriedLook.Pairs)
+    llvm::copy_if(Standing, std::back_inserter(Proven), [&](size_t S) {
+      return isSureInHaste(S) && Outcome.Subjects[S].Ratio.High < highBound(S);
+    });
+  if (!Proven.empty() && Sum.isContradicted(Proven, HurriedLook.Level))
+    Proven.clear();
+  std::vector<size_t> Open;
+  llvm::copy_if(Standing, std::back_inserter(Open),
+                [&](size_t S) { return !llvm::is_contained(Proven, S); });
+  LastLevel = HurriedLook.Level;
+  giveUpAll(Standing, Open, ConfirmationEnd::Budget);
+  return !Standing.empty();
+}
+
 /// Why \p MorePairs cannot be made, if something prevents it.
 std::optional<ConfirmationEnd> Confirmation::limitReached(unsigned MorePairs) const {
   if (!Runs.timeFor(2 * MorePairs))
@@ -285,22 +304,18 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   return true;
 }
 
-/// Whether there is time to confirm \p Standing. Gives all of them the reason if there is not. The
-/// first confirmation needs only to begin in time. One that is made again needs time for the fewest
-/// pairs.
-bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
-  if (Runs.timeFor(std::exchange(Began, true) ? 2 * HurriedLook.Pairs : 0))
-    return true;
-  giveUpAll(Standing, ConfirmationEnd::Budget);
-  return false;
+/// Whether there is time for a confirmation. The first one needs only to begin in time. One that is
+/// made again needs time for the fewest pairs.
+bool Confirmation::mayBegin() {
+  return Runs.timeFor(std::exchange(Began, true) ? 2 * HurriedLook.Pairs : 0);
 }
 
 /// Confirms the candidates of \p Standing on fresh pairs. Returns whether those that are left in \p
 /// Standing have won, and need not be confirmed again: the times belong to all that were confirmed
 /// together, so if some have lost, the others are confirmed without them as long as there is time.
 llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
-  if (!mayBegin(Standing))
-    return false;
+  if (!mayBegin())
+    return winsByLastPairs(Standing);
   Pairs.begin(Standing);
   size_t Before = Standing.size();
   bool Won = false;

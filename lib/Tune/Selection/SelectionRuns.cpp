@@ -109,6 +109,32 @@ llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &
   return Found;
 }
 
+/// \p A had the \p Fault. If some subjects that run a variant vary by themselves, runs \p A without
+/// these variants. If that has no fault, excludes them and takes them out of \p A. Such a fault may
+/// come only now and then, so it does not help to repeat the run. Returns nothing if the cause is
+/// still to be looked for.
+llvm::Expected<std::optional<RunSample>>
+SelectionRuns::runWithoutVarying(Assignment &A, const std::string &Fault) {
+  Assignment Steady = A;
+  std::vector<Choice> Varying;
+  for (size_t S = 0; S < A.size(); ++S)
+    if (Subjects[S].Varies && A[S] >= FirstPlace) {
+      Varying.push_back({S, A[S]});
+      Steady[S] = 0;
+    }
+  if (Varying.empty() || Steady == Assignment(A.size(), 0) || !timeFor(1))
+    return std::optional<RunSample>();
+  llvm::Expected<RunSample> Sample = runOnce(Steady);
+  if (!Sample)
+    return Sample.takeError();
+  if (Sample->Fault)
+    return std::optional<RunSample>();
+  for (Choice C : Varying)
+    exclude(C, Fault);
+  A = std::move(Steady);
+  return std::optional<RunSample>(std::move(*Sample));
+}
+
 llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignment &A) {
   for (int Try = 0; Try < 3; ++Try) {
     llvm::Expected<RunSample> Sample = runOnce(A);
@@ -117,6 +143,9 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
     if (!Sample->Fault)
       return std::optional<RunSample>(std::move(*Sample));
     logLine("fault: " + *Sample->Fault);
+    auto Without = runWithoutVarying(A, *Sample->Fault);
+    if (!Without || *Without)
+      return Without;
     std::vector<size_t> Suspects;
     for (size_t S = 0; S < A.size(); ++S)
       if (A[S] != 0)

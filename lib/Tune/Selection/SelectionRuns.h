@@ -50,6 +50,8 @@ private:
   void tell(unsigned InAll) const;
   llvm::Expected<RunSample> runOnce(const Assignment &A);
   llvm::Expected<std::vector<Choice>> findFaults(const Assignment &A, std::vector<size_t> Suspects);
+  llvm::Expected<std::optional<RunSample>> runWithoutVarying(Assignment &A,
+                                                             const std::string &Fault);
   void exclude(Choice C, const std::string &Fault);
 
   RunFunction Run;

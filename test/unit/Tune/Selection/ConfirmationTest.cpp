@@ -360,6 +360,46 @@ TEST(Confirmation, faultNearTheEndOfTheBudget_noRunIsBegunAfterIt) {
   }
 }
 
+/// A kernel whose default varies by itself is suspected first: the run that leaves it out tells.
+/// The pairs before are enough for the others if no time is left.
+TEST(Confirmation, faultThatComesLate_isOfTheKernelThatVaries) {
+  for (bool SteadyIsAtFault : {false, true}) {
+    SimulatedWorld W;
+    for (double Ratio : {0.7, 0.6, 0.8})
+      W.add({Ratio});
+    W.Twist = [&](size_t Run, const Assignment &A, RunSample &Sample) {
+      if (Run >= 4 && !A.empty() && A[SteadyIsAtFault ? 0 : 1] == 2)
+        Sample.Fault = "line 10 differs";
+    };
+    std::vector<SubjectSpace> Spaces = predicted({0.7, 0.6, 0.8});
+    Spaces[1].Varies = true;
+    SelectionOutcome O = W.select(timeForRuns(6, W), Spaces);
+    EXPECT_LE(O.Runs, 6u);
+    if (SteadyIsAtFault) {
+      EXPECT_EQ(W.chosen(O), Chosen(3, 0)) << "the cause is not found in time";
+      continue;
+    }
+    EXPECT_EQ(W.chosen(O), (Chosen{2, 0, 2}));
+    EXPECT_EQ(O.Subjects[1].Reason, "its variant was rejected: line 10 differs");
+    EXPECT_EQ(O.Pairs, 2u);
+    EXPECT_NEAR(O.Program.Median, 1 - 0.5 / 4, 0.01) << "without the kernel at fault";
+  }
+}
+
+TEST(Confirmation, faultOfTheKernelThatVaries_timeIsLeft_theOthersAreConfirmedAgain) {
+  SimulatedWorld W;
+  W.add({0.7});
+  W.add({0.6});
+  W.Faults[{1, 2}] = "line 10 differs";
+  std::vector<SubjectSpace> Spaces = predicted({0.7, 0.6});
+  Spaces[1].Varies = true;
+  SelectionOutcome O = W.select(timeForRuns(60, W), Spaces);
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+  EXPECT_EQ(W.Log[1], (Assignment{2, 2}));
+  EXPECT_EQ(W.Log[2], (Assignment{2, 0})) << "right after the fault";
+  EXPECT_TRUE(W.Log[3].empty()) << "the next pair begins";
+}
+
 /// A kernel with a small share shows in its own times, although the program's times do not show it.
 TEST(Confirmation, timeForTwoPairs_programScattersMore_winsByItsOwnTimes) {
   for (double Ratio : {0.8, 1.0}) {
