@@ -6,6 +6,7 @@
 #include "Support/Clock.h"
 #include "Support/Log.h"
 #include "Tune/InRun/ComposedVariants.h"
+#include "Tune/InRun/LeftOverVariants.h"
 #include "Tune/Job/JobParts.h"
 #include "Tune/TuneTiming.h"
 
@@ -27,14 +28,16 @@ public:
   RoundsStage(TuneState &State, const TuningJob &Job, const JobBuild &Built, VariantRounds &Rounds,
               const ProbeRecord &Trace)
       : State(State), Job(Job), Built(Built), Rounds(Rounds), Trace(Trace), All(untimed(Job)),
-        Barred(Job.Kernels.size()), Composed(Job.Kernels.size()), RunsOf(Job.Kernels.size()) {}
+        Barred(Job.Kernels.size()), Composed(Job.Kernels.size()), Left(Job.Kernels.size()) {}
 
   llvm::Expected<std::optional<InRunTuning>> make();
 
 private:
   llvm::Error timeRound();
   VariantSets contenders() const;
-  std::vector<size_t> leftOver(size_t Kernel) const;
+  std::vector<size_t> leftOver(size_t Kernel) const {
+    return Barred[Kernel].empty() ? Left.of(Kernel, All.Outcomes[Kernel]) : std::vector<size_t>();
+  }
   bool anyLeftOver() const;
   void noteRuns(const VariantSets &Sets);
   bool leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices);
@@ -53,24 +56,9 @@ private:
   InRunTuning All;
   std::vector<std::string> Barred;   ///< By kernel: why no further run times it; empty if one may.
   std::vector<Composition> Composed; ///< By kernel: what the next round is to compose.
-  /// By kernel and variant: in how many runs it was. A variant that could not be assembled counts
-  /// as if it had been in two.
-  std::vector<std::map<size_t, unsigned>> RunsOf;
+  LeftOverVariants Left;
   double AssemblyS = 0; ///< Seconds that the last round took to assemble one of its variants.
 };
-
-/// The variants of \p Kernel that were in one run and were not timed, because its time was used up.
-/// They are compiled already, so they are in the next run once more, before new ones.
-std::vector<size_t> RoundsStage::leftOver(size_t Kernel) const {
-  const InRunOutcome &O = All.Outcomes[Kernel];
-  std::vector<size_t> Left;
-  if (!Barred[Kernel].empty() || (!O.NotReplayed.empty() && O.NotReplayed != BudgetReason))
-    return Left;
-  for (const auto &[V, Runs] : RunsOf[Kernel])
-    if (Runs == 1 && (V >= O.Ratios.size() || O.Ratios[V] == 0) && !O.isRejected(V))
-      Left.push_back(V);
-  return Left;
-}
 
 bool RoundsStage::anyLeftOver() const {
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
@@ -80,11 +68,11 @@ bool RoundsStage::anyLeftOver() const {
 }
 
 /// Counts the run that is made with \p Sets. A variant that is not in a module now could not be
-/// assembled, and is not tried again.
+/// assembled.
 void RoundsStage::noteRuns(const VariantSets &Sets) {
   for (size_t K = 0; K < Sets.size(); ++K)
     for (size_t V : Sets[K])
-      RunsOf[K][V] += Built.Kernels[K].Variants[V].InModule ? 1 : 2;
+      Left.noteRun(K, V, Built.Kernels[K].Variants[V].InModule);
 }
 
 /// The variants in the next run: the best so far of each kernel, what earlier runs have left over,
@@ -92,11 +80,11 @@ void RoundsStage::noteRuns(const VariantSets &Sets) {
 VariantSets RoundsStage::contenders() const {
   VariantSets Sets = Rounds.added();
   for (size_t K = 0; K < Sets.size(); ++K) {
-    std::vector<size_t> Left = leftOver(K);
-    if (!Left.empty())
+    std::vector<size_t> Again = leftOver(K);
+    if (!Again.empty())
       logLine(llvm::formatv("{0}: {1} of its variants had no time in the last run and come again",
-                            Job.Kernels[K].Traced.Kernel, Left.size()));
-    Sets[K].insert(Sets[K].begin(), Left.begin(), Left.end());
+                            Job.Kernels[K].Traced.Kernel, Again.size()));
+    Sets[K].insert(Sets[K].begin(), Again.begin(), Again.end());
     if (size_t Best = Sets[K].empty() ? 0 : bestSoFar(All, K))
       Sets[K].insert(Sets[K].begin(), Best);
   }
@@ -115,8 +103,8 @@ void RoundsStage::leave(size_t Kernel, const std::string &Why) {
   O.Reason = Why;
 }
 
-/// Removes kernels from \p Sets that are not timed inside the program. Returns false if none is
-/// left.
+/// Removes kernels from \p Sets that are not timed inside the program. What earlier runs have left
+/// over of them does not come again: later there is less time. Returns false if no kernel is left.
 bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices) {
   bool Any = false;
   for (size_t K = 0; K < Sets.size(); ++K) {
@@ -130,6 +118,7 @@ bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices
     if (Choices[K].Mode != TimingMode::Fixed)
       continue;
     leave(K, Choices[K].Reason);
+    Left.giveUp(K);
     Sets[K].clear();
   }
   return Any;
@@ -217,7 +206,8 @@ GainProspect RoundsStage::prospect() const {
     if (O.Verdict == InRunVerdict::Nominated)
       InHand += Share * std::max(0.0, 1 - O.Ratio.High);
     bool Fixed = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
-    (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
+    double Untried = Rounds.promise(K, Fixed ? std::vector<size_t>() : leftOver(K));
+    (Fixed ? ByRuns : Promised) += Share * std::max(Untried, Composed[K].Promise);
   }
   return State.Prospect.next(InHand + ByRuns, Promised, ByRuns);
 }

@@ -79,6 +79,10 @@ public:
   }
   /// See VariantRounds::promise().
   double promise() const { return Search ? Search->rest().Promise : 0; }
+  /// By how much \p Setting is expected to be faster than the best so far.
+  double promiseOf(const VariantSetting &Setting) const {
+    return Search ? Search->promiseOf(Setting) : 0;
+  }
   /// Ends the search, and returns what is not timed.
   llvm::ArrayRef<CarvedVariant> finish() {
     if (!Search)
@@ -420,8 +424,14 @@ void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios)
   Searches[Kernel]->learn(BySetting);
 }
 
-double VariantRounds::promise(size_t Kernel) const {
-  return Searches[Kernel] ? Searches[Kernel]->promise() : 0;
+double VariantRounds::promise(size_t Kernel, llvm::ArrayRef<size_t> Again) const {
+  if (!Searches[Kernel])
+    return 0;
+  double Most = Searches[Kernel]->promise();
+  for (size_t V : Again)
+    if (const JobVariant &Made = Built.Kernels[Kernel].Variants[V]; !isComposed(Made))
+      Most = std::max(Most, Searches[Kernel]->promiseOf(Made.Setting));
+  return Most;
 }
 
 void VariantRounds::select(const VariantSets &Sets) {

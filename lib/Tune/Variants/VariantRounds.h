@@ -62,9 +62,10 @@ public:
   /// Tells the search of kernel number \p Kernel the times of its variants over the default's time.
   void learn(size_t Kernel, const std::map<size_t, double> &Ratios);
 
-  /// By how much the untried settings of kernel number \p Kernel are expected to be faster than its
-  /// best variant, as a share of its time: that of the most promising one. 0 if its search is over.
-  double promise(size_t Kernel) const;
+  /// By how much the untried settings of kernel number \p Kernel, and its variants \p Again, which
+  /// were made but not timed, are expected to be faster than its best variant, as a share of its
+  /// time: that of the most promising one. 0 if its search is over.
+  double promise(size_t Kernel, llvm::ArrayRef<size_t> Again = {}) const;
 
   /// Marks the variants in \p Sets for assemble() (JobVariant::InModule). The default and the
   /// control copy are marked with them. Kernels with an empty set get no clones.
