@@ -9,7 +9,7 @@ namespace {
 /// Little was found, and much is expected of what was not tried.
 constexpr GainProspect SearchOn = {.InHand = 0.009, .Promised = 0.02};
 /// A gain was found, and little is expected beside it.
-constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.009};
+constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.004};
 
 } // namespace
 
@@ -19,7 +19,7 @@ TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
   EXPECT_TRUE((GainProspect{.InHand = 0.015, .Promised = 0.08}).favoursSearch());
   EXPECT_FALSE((GainProspect{.InHand = 0.015, .Promised = 0.07}).favoursSearch())
       << "what is in hand is not risked";
-  EXPECT_TRUE((GainProspect{.InHand = 0.04, .Promised = 0.02}).favoursSearch())
+  EXPECT_TRUE((GainProspect{.InHand = 0.04, .Promised = 0.005}).favoursSearch())
       << "two pairs confirm what is in hand";
   EXPECT_FALSE((GainProspect{.InHand = 0.04, .Promised = 0.02, .ByRuns = 0.01}).favoursSearch())
       << "whole runs need the time";
@@ -33,10 +33,10 @@ TEST(GainProspect, promise_countsAsMuchAsEarlierOnesWereKept) {
   EXPECT_DOUBLE_EQ(First.Promised, 0.1) << "nothing was promised before";
   EXPECT_DOUBLE_EQ(First.next(0.11, 0.08).Promised, 0.04) << "half of 0.1 was kept";
   EXPECT_DOUBLE_EQ(First.next(0.3, 0.08).Promised, 0.08);
-  GainProspect Nothing = First.next(0.05, 0.1);
-  EXPECT_DOUBLE_EQ(Nothing.Promised, 0.01);
+  GainProspect Nothing = First.next(0.05, 0.04);
+  EXPECT_DOUBLE_EQ(Nothing.Promised, 0.004);
   EXPECT_FALSE(Nothing.favoursSearch());
-  EXPECT_DOUBLE_EQ(Nothing.next(0.15, 0.1).Promised, 0.05) << "0.1 of 0.2 was kept";
+  EXPECT_DOUBLE_EQ(Nothing.next(0.12, 0.1).Promised, 0.05) << "0.07 of 0.14 was kept";
 }
 
 TEST(RoundBudget, timeForTheShortestConfirmation_isKept) {
