@@ -274,7 +274,7 @@ void KernelSearch::fill(std::vector<VariantSetting> &Proposed, size_t Most) cons
 /// slower, which does not make it likelier that others are several times faster, but the model's
 /// scale is symmetric. The search itself uses the times as they are: to overrate what is uncertain
 /// makes it explore.
-KernelSearch::Rest KernelSearch::rest() const {
+KernelSearch::Rest KernelSearch::rest(llvm::ArrayRef<VariantSetting> Also) const {
   Rest Left;
   if (Effort == 0 && Round > 0)
     return Left;
@@ -288,7 +288,9 @@ KernelSearch::Rest KernelSearch::rest() const {
     M.LogRatio = std::min(M.LogRatio, M.Point.Prior + Furthest);
   VariantModel Sober(Space, Scale);
   Sober.learn(Seen);
-  for (const VariantSetting &V : left())
+  std::vector<VariantSetting> Settings = left();
+  llvm::append_range(Settings, Also);
+  for (const VariantSetting &V : Settings)
     if (double Gain = Sober.expectedGain(point(V)); Gain >= LeastPromise) {
       ++Left.Settings;
       Left.Promise = std::max(Left.Promise, Gain);

@@ -69,7 +69,9 @@ public:
     size_t Settings = 0; ///< Settings that promise LeastPromise or more.
     double Promise = 0;  ///< The largest of their expected gains, as a share of the kernel's time.
   };
-  Rest rest() const;
+  /// \p Also are settings that were chosen for timing and not timed. They count as settings that
+  /// are left.
+  Rest rest(llvm::ArrayRef<VariantSetting> Also = {}) const;
   /// By how much \p V is expected to be faster than the best so far, as a share of the kernel's
   /// time. It need not be a setting that may be tried.
   double promiseOf(const VariantSetting &V) const { return Model.expectedGain(point(V)); }

@@ -205,9 +205,9 @@ GainProspect RoundsStage::prospect() const {
     double Share = Job.Kernels[K].Traced.Share;
     if (O.Verdict == InRunVerdict::Nominated)
       InHand += Share * std::max(0.0, 1 - O.Ratio.High);
-    bool Fixed = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
-    double Untried = Rounds.promise(K, Fixed ? std::vector<size_t>() : leftOver(K));
-    (Fixed ? ByRuns : Promised) += Share * std::max(Untried, Composed[K].Promise);
+    std::vector<size_t> Again = leftOver(K);
+    bool Fixed = !Barred[K].empty() || (O.Verdict == InRunVerdict::Undecided && Again.empty());
+    (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K, Again), Composed[K].Promise);
   }
   return State.Prospect.next(InHand + ByRuns, Promised, ByRuns);
 }
@@ -268,8 +268,11 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     RoundLimits Round = limitsOfRound(State, Job, Built, Trace);
     Round.Composed = Composed;
     // Recorded runs take no time, and variants that are not recorded need not be timed.
-    for (size_t K = 0; K < Round.Timable.size() && !State.recorded(); ++K)
+    for (size_t K = 0; K < Round.Timable.size() && !State.recorded(); ++K) {
+      // If all came, there would be no time for any.
+      Left.giveUpBeyond(Round.Timable[K], K, All.Outcomes[K]);
       Round.Timable[K] -= std::min(Round.Timable[K], leftOver(K).size());
+    }
     if (Round.CompileS)
       Round.Most = settingsFor(*Round.CompileS, AssemblyS);
     return Round;

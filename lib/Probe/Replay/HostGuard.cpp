@@ -11,8 +11,10 @@ using namespace carve::probe;
 /// times after runs. These may take this share of the launch's time.
 static constexpr double Passes = 5, ShareOfBudget = 0.5;
 
-/// A pass that would take longer than this at SlowNsPerByte is timed on a part of the memory first.
-static constexpr double SlowNsPerByte = 0.05, ShortPassNs = 1e6, TimedPartBytes = 8 << 20;
+/// The time for a byte that is assumed for short passes, and for managed memory, whose pages may
+/// come from the host first. A pass over other memory that would take longer than ShortPassNs is
+/// timed on a part of it.
+static constexpr double AssumedNsPerByte = 0.05, ShortPassNs = 1e6, TimedPartBytes = 8 << 20;
 
 /// How often memory that the host is writing is examined until it is at rest.
 static constexpr unsigned MostLooks = 10;
@@ -36,27 +38,32 @@ void HostGuard::broken(const Failure &Why) const {
 /// Returns the failure for memory that the host is writing now.
 static Failure busy() { return Failure::forNow("host-busy"); }
 
-/// Sets \p Ns to the time that one pass over \p Ranges takes, as far as the copy of a part of each
-/// range tells. A bus takes 0.02 to 0.08 ns for a byte, and managed memory may be on the device.
+/// Sets \p Ns to the time that one pass over \p Ranges takes. A bus takes 0.02 to 0.08 ns for a
+/// byte.
 Failure HostGuard::passNs(const std::vector<MemoryRange> &Ranges, double &Ns) {
-  double Bytes = 0;
-  for (const MemoryRange &Range : Ranges)
-    Bytes += double(Range.Bytes);
-  Ns = Bytes * SlowNsPerByte;
-  if (Ns <= ShortPassNs)
+  double Bytes = 0, ManagedBytes = 0;
+  std::vector<MemoryRange> Part;
+  for (const MemoryRange &Range : Ranges) {
+    (Range.Kind == MemoryKind::Managed ? ManagedBytes : Bytes) += double(Range.Bytes);
+    if (Range.Kind != MemoryKind::Managed)
+      Part.push_back(Range);
+  }
+  const double ManagedNs = ManagedBytes * AssumedNsPerByte;
+  Ns = ManagedNs + Bytes * AssumedNsPerByte;
+  if (Bytes * AssumedNsPerByte <= ShortPassNs)
     return Failure::none();
   const double Share = std::min(1.0, TimedPartBytes / Bytes);
-  std::vector<MemoryRange> Part = Ranges;
   for (MemoryRange &Range : Part)
     Range.Bytes = std::max<size_t>(size_t(double(Range.Bytes) * Share), 1);
-  // The first copy also gets memory for it.
-  for (int Copy = 0; Copy < 2; ++Copy) {
-    const auto Begin = std::chrono::steady_clock::now();
-    if (Failure Why = Memory.guard(Part))
-      return Why;
-    Ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - Begin).count();
-  }
-  Ns /= Share;
+  // To copy the part also takes memory for the copy; to compare it takes a pass and nothing else.
+  if (Failure Why = Memory.guard(std::move(Part)))
+    return Why;
+  std::vector<Span> Changed;
+  const auto Begin = std::chrono::steady_clock::now();
+  if (Failure Why = Memory.guardChanged(Changed))
+    return Why;
+  const std::chrono::duration<double, std::nano> Passed = std::chrono::steady_clock::now() - Begin;
+  Ns = ManagedNs + Passed.count() / Share;
   return Failure::none();
 }
 

@@ -351,9 +351,9 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   });
   if (State.Turns)
     return;
-  // A class has its turns to itself. What the launch before has left for it in L2 is what its own
-  // launch before has left, as far as the classes do not share data. Nodes of a graph run in an
-  // order of their own.
+  // Between two launches of a class, launches of other classes may run other variants. Most of what
+  // a launch finds in L2 may still be what the one before of its class has left. Nodes of a graph
+  // run in an order of their own.
   const bool Settles = State.Shape->hasWarmTimes() && How != Rotation::By::Node &&
                        Rotation::maySettle(State.Shape->Launches, Active.size());
   State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);

@@ -20,3 +20,9 @@ void LeftOverVariants::giveUp(size_t Kernel) {
   for (auto &[V, Runs] : RunsOf[Kernel])
     Runs = MostRuns;
 }
+
+void LeftOverVariants::giveUpBeyond(size_t Most, size_t Kernel, const InRunOutcome &Outcome) {
+  std::vector<size_t> Left = of(Kernel, Outcome);
+  for (size_t I = Most; I < Left.size(); ++I)
+    RunsOf[Kernel][Left[I]] = MostRuns;
+}

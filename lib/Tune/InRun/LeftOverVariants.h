@@ -27,6 +27,9 @@ public:
   /// comes again. Without this, rounds without a run would follow each other until the budget is
   /// used up.
   void giveUp(size_t Kernel);
+  /// Takes note that the next run has time for the first \p Most of of() only. The others do not
+  /// come again.
+  void giveUpBeyond(size_t Most, size_t Kernel, const InRunOutcome &Outcome);
 
 private:
   static constexpr unsigned MostRuns = 2;

@@ -63,7 +63,8 @@ struct RoundBudget {
   /// Seconds that a round may take to replay kernels that could otherwise be timed only by whole
   /// runs. These replays get the time that such runs would have: all that is left, without the
   /// confirmation and the time to compile, and at least RoundReplayShare of forRound(). In the \p
-  /// First round only two pairs are set aside, because whole runs would leave no more.
+  /// First round only two pairs are set aside: if the replay has no time, whole runs take longer
+  /// and find less.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
 private:

@@ -185,8 +185,9 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   return true;
 }
 
-/// There is no time to confirm \p Standing. Gives up all but those that their own times in the
-/// confirmation before prove, beside others that were dropped since. Returns whether some are left.
+/// Decides about \p Standing if there is no time to confirm it. In the last pairs, others ran their
+/// candidates too, and were dropped after that. A subject wins if its own times in these pairs
+/// prove that it is faster; all others are given up. Returns whether some have won.
 bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
   std::vector<size_t> Proven;
   if (Pairs.size() >= HurriedLook.Pairs)

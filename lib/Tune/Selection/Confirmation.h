@@ -29,10 +29,9 @@ namespace carve {
 /// kernels are measurably above 1 (0.5 % each), all subjects keep their defaults.
 ///
 /// With a budget, a confirmation starts if any time is left, and makes at least the pairs that can
-/// decide. Subjects that are undecided after that keep their default with BudgetReason. Those that
-/// have won beside them are confirmed again, once even beyond the budget. Undecided subjects do not
-/// use up the time for that. A confirmation that is made again and may exceed the budget begins
-/// only if the program gains 1 % by it.
+/// decide. Subjects that are undecided after that keep their default with BudgetReason. If
+/// candidates were dropped and there is no time to confirm the others again, those win that a
+/// timing run has nominated and whose own times in the last pairs prove the gain.
 llvm::Error confirmCandidates(SelectionRuns &Runs);
 
 } // namespace carve

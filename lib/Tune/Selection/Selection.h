@@ -140,8 +140,9 @@ inline constexpr char BudgetReason[] = "budget";
 /// independent, so that no variant always runs beside the same variant of another subject. After
 /// each round, variants that are clearly worse are dropped. After the last round, a subject's
 /// candidate is its variant with the least median ratio, if that is below the limit. If a run has a
-/// fault, it is repeated with halves of the subjects until the variants at fault are found; these
-/// are excluded. Subjects with a nominee run their default.
+/// fault, it is repeated without the subjects that vary by themselves, and then with halves of the
+/// subjects, until the variants at fault are found; these are excluded. Subjects with a nominee run
+/// their default.
 ///
 /// Confirmation: pairs of runs compare all candidates together with the untouched program; see
 /// confirmCandidates().

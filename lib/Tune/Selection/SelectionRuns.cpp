@@ -109,19 +109,26 @@ llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &
   return Found;
 }
 
-/// \p A had the \p Fault. If some subjects that run a variant vary by themselves, runs \p A without
-/// these variants. If that has no fault, excludes them and takes them out of \p A. Such a fault may
-/// come only now and then, so it does not help to repeat the run. Returns nothing if the cause is
-/// still to be looked for.
-llvm::Expected<std::optional<RunSample>>
-SelectionRuns::runWithoutVarying(Assignment &A, const std::string &Fault) {
-  Assignment Steady = A;
-  std::vector<Choice> Varying;
+/// The subjects of \p A that run a variant and vary by themselves.
+std::vector<size_t> SelectionRuns::varyingIn(const Assignment &A) const {
+  std::vector<size_t> Varying;
   for (size_t S = 0; S < A.size(); ++S)
-    if (Subjects[S].Varies && A[S] >= FirstPlace) {
-      Varying.push_back({S, A[S]});
-      Steady[S] = 0;
-    }
+    if (Subjects[S].Varies && A[S] >= FirstPlace)
+      Varying.push_back(S);
+  return Varying;
+}
+
+/// \p A had the \p Fault. Runs it without the variants of subjects that vary by themselves. If
+/// that has no fault, it is theirs: excludes those that cause it when they run alone, or all of
+/// them, because such a fault may come only now and then, and takes them out of \p A. Returns the
+/// sound run of what \p A is then, if one was made. Changes nothing if the cause is still to be
+/// looked for.
+llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveVarying(Assignment &A,
+                                                                     const std::string &Fault) {
+  const std::vector<size_t> Varying = varyingIn(A);
+  Assignment Steady = A;
+  for (size_t S : Varying)
+    Steady[S] = 0;
   if (Varying.empty() || Steady == Assignment(A.size(), 0) || !timeFor(1))
     return std::optional<RunSample>();
   llvm::Expected<RunSample> Sample = runOnce(Steady);
@@ -129,8 +136,17 @@ SelectionRuns::runWithoutVarying(Assignment &A, const std::string &Fault) {
     return Sample.takeError();
   if (Sample->Fault)
     return std::optional<RunSample>();
-  for (Choice C : Varying)
-    exclude(C, Fault);
+  if (Varying.size() > 1) {
+    llvm::Expected<std::vector<Choice>> Found = findFaults(A, Varying);
+    if (!Found)
+      return Found.takeError();
+    for (Choice C : *Found)
+      A[C.first] = 0;
+    if (!Found->empty())
+      return std::optional<RunSample>();
+  }
+  for (size_t S : Varying)
+    exclude({S, A[S]}, Fault + " (without it, whose output varies by itself, a run was right)");
   A = std::move(Steady);
   return std::optional<RunSample>(std::move(*Sample));
 }
@@ -143,9 +159,15 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
     if (!Sample->Fault)
       return std::optional<RunSample>(std::move(*Sample));
     logLine("fault: " + *Sample->Fault);
-    auto Without = runWithoutVarying(A, *Sample->Fault);
+    const Assignment Before = A;
+    auto Without = leaveVarying(A, *Sample->Fault);
     if (!Without || *Without)
       return Without;
+    if (A != Before) {
+      if (timeFor(1))
+        continue;
+      break;
+    }
     std::vector<size_t> Suspects;
     for (size_t S = 0; S < A.size(); ++S)
       if (A[S] != 0)

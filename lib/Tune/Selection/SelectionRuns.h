@@ -18,8 +18,9 @@ public:
                 RunFunction Run, ProgressDisplay &Progress);
 
   /// Runs \p A. If the run has a fault, finds and excludes the variants that cause it, replaces
-  /// them by their default in \p A, and runs again. Returns nothing if the run has a fault three
-  /// times.
+  /// them by their default in \p A, and runs again. Those of subjects that vary by themselves
+  /// (SubjectSpace::Varies) are excluded already if a run without them has no fault. Returns
+  /// nothing if the run has a fault three times.
   llvm::Expected<std::optional<RunSample>> runWithoutFaults(Assignment &A);
 
   /// Tells the progress display to expect \p More runs.
@@ -50,8 +51,8 @@ private:
   void tell(unsigned InAll) const;
   llvm::Expected<RunSample> runOnce(const Assignment &A);
   llvm::Expected<std::vector<Choice>> findFaults(const Assignment &A, std::vector<size_t> Suspects);
-  llvm::Expected<std::optional<RunSample>> runWithoutVarying(Assignment &A,
-                                                             const std::string &Fault);
+  std::vector<size_t> varyingIn(const Assignment &A) const;
+  llvm::Expected<std::optional<RunSample>> leaveVarying(Assignment &A, const std::string &Fault);
   void exclude(Choice C, const std::string &Fault);
 
   RunFunction Run;

@@ -78,10 +78,8 @@ public:
     return End;
   }
   /// See VariantRounds::promise().
-  double promise() const { return Search ? Search->rest().Promise : 0; }
-  /// By how much \p Setting is expected to be faster than the best so far.
-  double promiseOf(const VariantSetting &Setting) const {
-    return Search ? Search->promiseOf(Setting) : 0;
+  double promise(llvm::ArrayRef<VariantSetting> Again) const {
+    return Search ? Search->rest(Again).Promise : 0;
   }
   /// Ends the search, and returns what is not timed.
   llvm::ArrayRef<CarvedVariant> finish() {
@@ -427,11 +425,11 @@ void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios)
 double VariantRounds::promise(size_t Kernel, llvm::ArrayRef<size_t> Again) const {
   if (!Searches[Kernel])
     return 0;
-  double Most = Searches[Kernel]->promise();
+  std::vector<VariantSetting> Settings;
   for (size_t V : Again)
     if (const JobVariant &Made = Built.Kernels[Kernel].Variants[V]; !isComposed(Made))
-      Most = std::max(Most, Searches[Kernel]->promiseOf(Made.Setting));
-  return Most;
+      Settings.push_back(Made.Setting);
+  return Searches[Kernel]->promise(Settings);
 }
 
 void VariantRounds::select(const VariantSets &Sets) {

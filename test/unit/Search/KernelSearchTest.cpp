@@ -148,6 +148,13 @@ TEST(KernelSearch, rest_fallsToNothingAsTimesAreLearned) {
   EXPECT_EQ(S.rest().Promise, 0);
 }
 
+TEST(KernelSearch, rest_settingsThatWereNotTimed_countAgain) {
+  KernelSearch New(space(), 2);
+  KernelSearch::Rest Before = New.rest(), With = New.rest({VariantSetting{.Cap = 33}});
+  EXPECT_EQ(With.Settings, Before.Settings + 1);
+  EXPECT_GE(With.Promise, Before.Promise);
+}
+
 TEST(KernelSearch, rest_slowVariants_doNotPromiseFastOnes) {
   auto PromiseAfter = [](double Slow) {
     KernelSearch S(space(), 2);

@@ -51,17 +51,22 @@ void carve::standin::hostMasked(Kernels &K) {
 }
 
 /// Much page-locked memory that no kernel uses.
-void carve::standin::hostLarge(Kernels &K) {
+static void hostLargeOver(Kernels &K, double BusNsPerByte) {
   constexpr size_t Bytes = size_t(24) << 20;
   void *Host = nullptr;
   CHECK(cuMemHostAlloc(&Host, Bytes, CU_MEMHOSTALLOC_DEVICEMAP));
   std::memset(Host, 1, Bytes);
+  slowBus(reinterpret_cast<CUdeviceptr>(Host), Bytes, BusNsPerByte);
   Buffer Data(Count, 1);
   for (int L = 0; L < Launches; ++L)
     launch(K.Step, nullptr, {&Data.Base, &Data.Count});
   Data.print("data");
   print("host", reinterpret_cast<CUdeviceptr>(Host));
 }
+
+void carve::standin::hostLarge(Kernels &K) { hostLargeOver(K, 0); }
+
+void carve::standin::hostLargeSlow(Kernels &K) { hostLargeOver(K, 20); }
 
 void carve::standin::managedMasked(Kernels &K) {
   CUdeviceptr Base = 0;

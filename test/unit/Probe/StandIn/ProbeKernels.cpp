@@ -3,10 +3,13 @@
 /// tables.
 
 #include "unit/Probe/StandIn/Model.h"
+#include "unit/Probe/StandIn/StandIn.h"
 
 #include "Probe/Memory/device/HelperTypes.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 using namespace carve::standin;
 using namespace carve::probe::helper;
@@ -26,7 +29,28 @@ template <class F> static void forEachPiece(const KernelCall &Call, F Visit) {
     Visit(Pieces[P]);
 }
 
+static CUdeviceptr SlowBegin = 0, SlowEnd = 0;
+static double SlowNsPerByte = 0;
+
+void carve::standin::slowBus(CUdeviceptr Begin, size_t Bytes, double NsPerByte) {
+  SlowBegin = Begin;
+  SlowEnd = Begin + Bytes;
+  SlowNsPerByte = NsPerByte;
+}
+
+/// Waits for as long as the bus takes for the pieces of slowBus().
+static void passBus(const KernelCall &Call) {
+  double Ns = 0;
+  forEachPiece(Call, [&](const Piece &P) {
+    if (P.Live >= SlowBegin && P.Live < SlowEnd)
+      Ns += SlowNsPerByte * double(P.Bytes);
+  });
+  if (Ns > 0)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(uint64_t(Ns)));
+}
+
 static CUresult copy(const KernelCall &Call) {
+  passBus(Call);
   bool ToLive = Call.argument<uint32_t>(3) != 0;
   forEachPiece(Call, [&](const Piece &P) {
     std::memcpy(at<char>(ToLive ? P.Live : P.Shadow), at<char>(ToLive ? P.Shadow : P.Live),
@@ -36,6 +60,7 @@ static CUresult copy(const KernelCall &Call) {
 }
 
 static CUresult compare(const KernelCall &Call) {
+  passBus(Call);
   auto *Flags = pointer<uint8_t>(Call, 3);
   forEachPiece(Call, [&](const Piece &P) {
     for (uint64_t C = 0; C < chunksOf(P.Bytes); ++C) {

@@ -46,6 +46,7 @@ void otherVariables(Kernels &K);
 void threadStream(Kernels &K);
 void counted(Kernels &K);
 void hostLarge(Kernels &K);
+void hostLargeSlow(Kernels &K);
 void hostMasked(Kernels &K);
 void managedMasked(Kernels &K);
 void hostWritten(Kernels &K);

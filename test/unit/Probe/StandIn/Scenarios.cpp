@@ -445,6 +445,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"counted", counted},
       {"forks", forks},
       {"host-large", hostLarge},
+      {"host-large-slow", hostLargeSlow},
       {"host-masked", hostMasked},
       {"managed-masked", managedMasked},
       {"host-written", hostWritten},

@@ -79,4 +79,8 @@ __attribute__((visibility("default"))) void setCondition(CUgraphConditionalHandl
 /// Adds a node of a type that no probe of today knows. It does nothing.
 __attribute__((visibility("default"))) void addUnheardOfNode(CUgraph Graph);
 
+/// Makes passes of the probe over these bytes take \p NsPerByte at least.
+__attribute__((visibility("default"))) void slowBus(CUdeviceptr Begin, size_t Bytes,
+                                                    double NsPerByte);
+
 } // namespace carve::standin

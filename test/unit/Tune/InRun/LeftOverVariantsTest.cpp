@@ -55,6 +55,15 @@ TEST_F(LeftOverVariantsTest, kernelThatTheProbeRefuses_hasNone) {
   EXPECT_EQ(Left.of(0, Outcome), (Places{3, 4})) << "another run may have time for it";
 }
 
+TEST_F(LeftOverVariantsTest, moreThanThereIsTimeFor_onlySoManyComeAgain) {
+  Left.giveUpBeyond(2, 0, Outcome);
+  EXPECT_EQ(Left.of(0, Outcome), (Places{3, 4}));
+  Left.giveUpBeyond(1, 0, Outcome);
+  EXPECT_EQ(Left.of(0, Outcome), Places{3});
+  Left.giveUpBeyond(0, 0, Outcome);
+  EXPECT_EQ(Left.of(0, Outcome), Places());
+}
+
 /// If a round has no time for the kernel, the next one must not begin for its sake.
 TEST_F(LeftOverVariantsTest, givenUp_hasNone) {
   Left.noteRun(1, 2, /*Assembled=*/true);

@@ -361,28 +361,47 @@ TEST(Confirmation, faultNearTheEndOfTheBudget_noRunIsBegunAfterIt) {
 }
 
 /// A kernel whose default varies by itself is suspected first: the run that leaves it out tells.
-/// The pairs before are enough for the others if no time is left.
+/// The pairs before are enough for the others if no time is left and their own times prove a gain.
 TEST(Confirmation, faultThatComesLate_isOfTheKernelThatVaries) {
   for (bool SteadyIsAtFault : {false, true}) {
     SimulatedWorld W;
-    for (double Ratio : {0.7, 0.6, 0.8})
+    for (double Ratio : {0.7, 0.6, 0.8, 1.0})
       W.add({Ratio});
     W.Twist = [&](size_t Run, const Assignment &A, RunSample &Sample) {
       if (Run >= 4 && !A.empty() && A[SteadyIsAtFault ? 0 : 1] == 2)
         Sample.Fault = "line 10 differs";
     };
-    std::vector<SubjectSpace> Spaces = predicted({0.7, 0.6, 0.8});
+    std::vector<SubjectSpace> Spaces = predicted({0.7, 0.6, 0.8, 0.9});
     Spaces[1].Varies = true;
     SelectionOutcome O = W.select(timeForRuns(6, W), Spaces);
     EXPECT_LE(O.Runs, 6u);
     if (SteadyIsAtFault) {
-      EXPECT_EQ(W.chosen(O), Chosen(3, 0)) << "the cause is not found in time";
+      EXPECT_EQ(W.chosen(O), Chosen(4, 0)) << "the cause is not found in time";
       continue;
     }
-    EXPECT_EQ(W.chosen(O), (Chosen{2, 0, 2}));
-    EXPECT_EQ(O.Subjects[1].Reason, "its variant was rejected: line 10 differs");
+    EXPECT_EQ(W.chosen(O), (Chosen{2, 0, 2, 0}));
+    EXPECT_EQ(O.Subjects[1].Reason, "its variant was rejected: line 10 differs (without it, whose "
+                                    "output varies by itself, a run was right)");
+    EXPECT_EQ(O.Subjects[3].Reason, BudgetReason) << "its own times do not prove what is predicted";
     EXPECT_EQ(O.Pairs, 2u);
-    EXPECT_NEAR(O.Program.Median, 1 - 0.5 / 4, 0.01) << "without the kernel at fault";
+    EXPECT_NEAR(O.Program.Median, 1 - 0.5 / 5, 0.01) << "without the kernel at fault";
+  }
+}
+
+/// One of two kernels that vary is at fault: always, or only in the first run that has it.
+TEST(Confirmation, faultBesideTwoKernelsThatVary_isOfTheOneThatCausesItAgain) {
+  for (bool ComesAgain : {true, false}) {
+    SimulatedWorld W;
+    for (double Ratio : {0.7, 0.6, 0.8})
+      W.add({Ratio});
+    W.Twist = [&](size_t Run, const Assignment &A, RunSample &Sample) {
+      if ((ComesAgain || Run == 1) && !A.empty() && A[1] == 2)
+        Sample.Fault = "line 10 differs";
+    };
+    std::vector<SubjectSpace> Spaces = predicted({0.7, 0.6, 0.8});
+    Spaces[0].Varies = Spaces[1].Varies = true;
+    SelectionOutcome O = W.select(timeForRuns(60, W), Spaces);
+    EXPECT_EQ(W.chosen(O), ComesAgain ? (Chosen{2, 0, 2}) : (Chosen{0, 0, 2}));
   }
 }
 
