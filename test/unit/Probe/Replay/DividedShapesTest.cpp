@@ -78,6 +78,17 @@ TEST(DividedRotation, cycles_runOverLaunchesOfOneClass) {
       EXPECT_EQ(Turns[std::string(Class) + Variant], 5u) << "of 20 launches of 4 variants";
 }
 
+/// Each class has launches enough for every variant to run twice in a row. A launch after one of
+/// another variant takes half longer, and none of these counts.
+TEST(DividedRotation, manyLaunches_countAfterOneOfTheSameVariant) {
+  StandInRun Run("many-lengths", "after-other");
+  expectAsPlain(Run.time(divided("rotate")), Run.Plain);
+  std::map<std::string, unsigned> Turns = checkedTurns(Run.Timed);
+  for (const char *Class : {"1 ", "2 "})
+    for (const char *Variant : {"default", "control", "fast", "odd"})
+      EXPECT_EQ(Turns[std::string(Class) + Variant], 64u);
+}
+
 TEST(DividedRotation, classThatIsNotPlanned_runsTheDefaultAndDoesNotCount) {
   StandInRun Run("lengths", "by-count");
   StandInPlan Plan = divided("rotate");

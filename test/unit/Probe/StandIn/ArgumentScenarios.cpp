@@ -10,14 +10,18 @@
 using namespace carve::standin;
 
 /// Launches of one shape work on all elements and on half of them in turn.
-void carve::standin::lengths(Kernels &K) {
+static void twoLengths(Kernels &K, unsigned Launches) {
   Buffer Data(KnownCount, 1);
-  for (unsigned L = 0; L < 40; ++L) {
+  for (unsigned L = 0; L < Launches; ++L) {
     unsigned Length = L % 2 ? KnownCount / 2 : KnownCount;
     launch(K.Step, nullptr, {&Data.Base, &Length});
   }
   Data.print("data");
 }
+
+void carve::standin::lengths(Kernels &K) { twoLengths(K, 40); }
+
+void carve::standin::manyLengths(Kernels &K) { twoLengths(K, 1300); }
 
 /// The launches pass their arguments in a buffer.
 void carve::standin::packed(Kernels &K) {

@@ -59,6 +59,7 @@ void managedVariable(Kernels &K);
 void unknownCall(Kernels &K);
 void sandboxed(Kernels &K);
 void lengths(Kernels &K);
+void manyLengths(Kernels &K);
 void packed(Kernels &K);
 void randomGraphs(Kernels &K);
 void unheardOfNode(Kernels &K);

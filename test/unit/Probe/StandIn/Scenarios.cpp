@@ -458,6 +458,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"unknown-call", unknownCall},
       {"sandboxed", sandboxed},
       {"lengths", lengths},
+      {"many-lengths", manyLengths},
       {"packed", packed},
       {"random-graphs", randomGraphs},
       {"unheard-of-node", unheardOfNode},
