@@ -51,8 +51,8 @@ struct TypedKernel {
   std::vector<std::string> Types;
 };
 
-/// Returns the definition in \p All that the mangled name \p Mangled stands for. Fails with
-/// Unsupported `unknown-text` if no definition fits, or if more than one does.
+/// Finds the definition of the kernel with the mangled name \p Mangled among \p All. Fails with
+/// Unsupported `unknown-text` unless exactly one definition fits.
 llvm::Expected<TypedKernel> definitionOf(llvm::ArrayRef<KernelDefinition> All,
                                          llvm::StringRef Mangled);
 

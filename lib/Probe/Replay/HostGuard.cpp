@@ -44,9 +44,12 @@ Failure HostGuard::passNs(const std::vector<MemoryRange> &Ranges, double &Ns) {
   double Bytes = 0, ManagedBytes = 0;
   std::vector<MemoryRange> Part;
   for (const MemoryRange &Range : Ranges) {
-    (Range.Kind == MemoryKind::Managed ? ManagedBytes : Bytes) += double(Range.Bytes);
-    if (Range.Kind != MemoryKind::Managed)
-      Part.push_back(Range);
+    if (Range.Kind == MemoryKind::Managed) {
+      ManagedBytes += double(Range.Bytes);
+      continue;
+    }
+    Bytes += double(Range.Bytes);
+    Part.push_back(Range);
   }
   const double ManagedNs = ManagedBytes * AssumedNsPerByte;
   Ns = ManagedNs + Bytes * AssumedNsPerByte;

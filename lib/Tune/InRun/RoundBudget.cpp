@@ -78,7 +78,7 @@ double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect
   double Round = forRound(SpentS, First, Prospect);
   double Spare = spareS(SpentS, Prospect);
   if (First)
-    Spare += std::max(0.0, confirmationS(Prospect) - HurriedRuns * PlainS);
+    Spare += confirmationS(Prospect) - HurriedRuns * PlainS;
   return std::max(RoundReplayShare * Round, Spare - RoundCompileShare * Round);
 }
 

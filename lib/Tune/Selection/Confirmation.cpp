@@ -47,6 +47,8 @@ private:
     giveUpAll(Standing, std::vector(Standing), Limit);
   }
   bool isSureInHaste(size_t S);
+  std::vector<size_t> sureInHaste(const std::vector<size_t> &Standing);
+  std::vector<size_t> provenOf(std::vector<size_t> Sure) const;
   bool winsInHaste(std::vector<size_t> &Standing);
   bool winsByLastPairs(std::vector<size_t> &Standing);
   PairedTimes timesOf(size_t S) const { return Pairs.timesOf(S, Subjects[S].EarlierNs); }
@@ -154,6 +156,30 @@ bool Confirmation::isSureInHaste(size_t S) {
   return O.Ratio.Median <= Limits.WinningRatio;
 }
 
+/// The subjects of \p Standing that are sure in haste.
+std::vector<size_t> Confirmation::sureInHaste(const std::vector<size_t> &Standing) {
+  std::vector<size_t> Sure;
+  llvm::copy_if(Standing, std::back_inserter(Sure), [&](size_t S) { return isSureInHaste(S); });
+  return Sure;
+}
+
+/// Those of the subjects \p Sure, which are sure in haste, whose own times prove a gain; none if
+/// the program's times contradict it.
+std::vector<size_t> Confirmation::provenOf(std::vector<size_t> Sure) const {
+  llvm::erase_if(Sure, [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
+  if (!Sure.empty() && Sum.isContradicted(Sure, HurriedLook.Level))
+    Sure.clear();
+  return Sure;
+}
+
+/// The subjects of \p Standing that are not among \p Winners.
+std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<size_t> &Standing) {
+  std::vector<size_t> Others;
+  llvm::copy_if(Standing, std::back_inserter(Others),
+                [&](size_t S) { return !llvm::is_contained(Winners, S); });
+  return Others;
+}
+
 /// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether those of
 /// \p Standing that are sure have won, and gives up the others; if not, nothing is decided. If the
 /// program's times scatter too much to confirm what they gain together, or show far more than was
@@ -161,23 +187,18 @@ bool Confirmation::isSureInHaste(size_t S) {
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
     return false;
-  std::vector<size_t> Winners;
-  llvm::copy_if(Standing, std::back_inserter(Winners), [&](size_t S) { return isSureInHaste(S); });
+  std::vector<size_t> Winners = sureInHaste(Standing);
   // isSureInHaste() lets the gain of each candidate be half of what was predicted. No more is asked
   // of their sum.
   constexpr double Tolerance = 0.5;
   bool BySum = !Winners.empty() &&
                Sum.isAsPredicted(Winners, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance);
   if (!BySum)
-    llvm::erase_if(Winners,
-                   [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
-  if (Winners.empty() || (!BySum && Sum.isContradicted(Winners, HurriedLook.Level)))
+    Winners = provenOf(std::move(Winners));
+  if (Winners.empty())
     return false;
-  std::vector<size_t> Open;
-  llvm::copy_if(Standing, std::back_inserter(Open),
-                [&](size_t S) { return !llvm::is_contained(Winners, S); });
   Outcome.End = ConfirmationEnd::Decided;
-  if (!Open.empty())
+  if (std::vector<size_t> Open = without(Winners, Standing); !Open.empty())
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
   if (BySum)
     Outcome.End = ConfirmationEnd::Sum;
@@ -189,18 +210,9 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
 /// candidates too, and were dropped after that. A subject wins if its own times in these pairs
 /// prove that it is faster; all others are given up. Returns whether some have won.
 bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
-  std::vector<size_t> Proven;
-  if (Pairs.size() >= HurriedLook.Pairs)
-    llvm::copy_if(Standing, std::back_inserter(Proven), [&](size_t S) {
-      return isSureInHaste(S) && Outcome.Subjects[S].Ratio.High < highBound(S);
-    });
-  if (!Proven.empty() && Sum.isContradicted(Proven, HurriedLook.Level))
-    Proven.clear();
-  std::vector<size_t> Open;
-  llvm::copy_if(Standing, std::back_inserter(Open),
-                [&](size_t S) { return !llvm::is_contained(Proven, S); });
+  std::vector<size_t> Winners = provenOf(sureInHaste(Standing));
   LastLevel = HurriedLook.Level;
-  giveUpAll(Standing, Open, ConfirmationEnd::Budget);
+  giveUpAll(Standing, without(Winners, Standing), ConfirmationEnd::Budget);
   return !Standing.empty();
 }
 

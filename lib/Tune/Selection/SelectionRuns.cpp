@@ -109,15 +109,6 @@ llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &
   return Found;
 }
 
-/// The subjects of \p A that run a variant and vary by themselves.
-std::vector<size_t> SelectionRuns::varyingIn(const Assignment &A) const {
-  std::vector<size_t> Varying;
-  for (size_t S = 0; S < A.size(); ++S)
-    if (Subjects[S].Varies && A[S] >= FirstPlace)
-      Varying.push_back(S);
-  return Varying;
-}
-
 /// \p A had the \p Fault. Runs it without the variants of subjects that vary by themselves. If
 /// that has no fault, it is theirs: excludes those that cause it when they run alone, or all of
 /// them, because such a fault may come only now and then, and takes them out of \p A. Returns the
@@ -125,10 +116,13 @@ std::vector<size_t> SelectionRuns::varyingIn(const Assignment &A) const {
 /// looked for.
 llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveVarying(Assignment &A,
                                                                      const std::string &Fault) {
-  const std::vector<size_t> Varying = varyingIn(A);
+  std::vector<size_t> Varying;
   Assignment Steady = A;
-  for (size_t S : Varying)
-    Steady[S] = 0;
+  for (size_t S = 0; S < A.size(); ++S)
+    if (Subjects[S].Varies && A[S] >= FirstPlace) {
+      Varying.push_back(S);
+      Steady[S] = 0;
+    }
   if (Varying.empty() || Steady == Assignment(A.size(), 0) || !timeFor(1))
     return std::optional<RunSample>();
   llvm::Expected<RunSample> Sample = runOnce(Steady);

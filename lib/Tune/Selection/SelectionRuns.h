@@ -51,7 +51,6 @@ private:
   void tell(unsigned InAll) const;
   llvm::Expected<RunSample> runOnce(const Assignment &A);
   llvm::Expected<std::vector<Choice>> findFaults(const Assignment &A, std::vector<size_t> Suspects);
-  std::vector<size_t> varyingIn(const Assignment &A) const;
   llvm::Expected<std::optional<RunSample>> leaveVarying(Assignment &A, const std::string &Fault);
   void exclude(Choice C, const std::string &Fault);
 

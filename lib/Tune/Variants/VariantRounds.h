@@ -65,7 +65,7 @@ public:
   /// By how much the untried settings of kernel number \p Kernel, and its variants \p Again, which
   /// were made but not timed, are expected to be faster than its best variant, as a share of its
   /// time: that of the most promising one. 0 if its search is over.
-  double promise(size_t Kernel, llvm::ArrayRef<size_t> Again = {}) const;
+  double promise(size_t Kernel, llvm::ArrayRef<size_t> Again) const;
 
   /// Marks the variants in \p Sets for assemble() (JobVariant::InModule). The default and the
   /// control copy are marked with them. Kernels with an empty set get no clones.

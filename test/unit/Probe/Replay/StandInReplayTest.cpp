@@ -152,8 +152,8 @@ TEST(StandInReplayed, hiddenHostMemoryWrittenByTheKernel_isPutBack) {
   }
 }
 
-/// The bus decides. A pass over 24 MB would be assumed to take 1.2 ms; on the slow bus it takes 0.5
-/// s.
+/// The bus decides. A pass over 24 MB would be assumed to take 1.2 ms; on the slow bus it takes
+/// half a second.
 TEST(StandInReplayed, muchHostMemory_isWatchedIfTheBusIsFastEnough) {
   for (bool Slow : {false, true}) {
     SCOPED_TRACE(Slow);
