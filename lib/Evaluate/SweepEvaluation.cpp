@@ -47,7 +47,7 @@ public:
   /// Makes all rounds. Returns the rows that are timed of each kernel, without the default.
   std::map<const SweptKernel *, Looked> run();
   /// Seconds that the tuning would take.
-  double seconds() const { return SpentS + 6 * PlainS; }
+  double seconds() const { return SpentS + Budget.confirmationS(Prospect); }
 
 private:
   struct Searched {

@@ -8,6 +8,7 @@
 #include "Tune/InRun/ComposedVariants.h"
 #include "Tune/InRun/LeftOverVariants.h"
 #include "Tune/Job/JobParts.h"
+#include "Tune/Selection/PairedTimes.h"
 #include "Tune/TuneTiming.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -46,6 +47,7 @@ private:
   void learn(InRunTuning Timed);
   void compose();
   GainProspect prospect() const;
+  bool runsHaveTime() const;
   bool isTimedFurther(size_t Kernel) const;
 
   TuneState &State;
@@ -196,8 +198,17 @@ void RoundsStage::compose() {
   }
 }
 
+/// Whether whole runs have time to try one variant, beside the default and its copy, and to confirm
+/// it.
+bool RoundsStage::runsHaveTime() const {
+  constexpr double Runs = FirstPlace + 1 + 2.0 * ConfirmationLooks[0].Pairs;
+  std::optional<double> Left = State.secondsLeft();
+  return !Left || *Left > Runs * State.runS();
+}
+
 /// What the rounds so far have in hand, and what a further one promises. Kernels that no further
-/// run times promise something for the whole runs, which are made in the confirmation's time.
+/// run times promise something for the whole runs, which are made in the confirmation's time. If
+/// these have no time to try anything, what was nominated is confirmed alone.
 GainProspect RoundsStage::prospect() const {
   double InHand = 0, Promised = 0, ByRuns = 0;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
@@ -209,6 +220,8 @@ GainProspect RoundsStage::prospect() const {
     bool Fixed = !Barred[K].empty() || (O.Verdict == InRunVerdict::Undecided && Again.empty());
     (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K, Again), Composed[K].Promise);
   }
+  if (InHand > 0 && !runsHaveTime())
+    ByRuns = 0;
   return State.Prospect.next(InHand + ByRuns, Promised, ByRuns);
 }
 

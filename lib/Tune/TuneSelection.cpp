@@ -161,6 +161,16 @@ static llvm::Error checkKeptOutputs(TuneState &State, SelectionOutcome &Outcome)
   return llvm::Error::success();
 }
 
+/// Whether a run without the kernels whose output varies by themselves may show that a difference
+/// is theirs, so that the others win (SelectionRuns).
+static bool mayLeaveVarying(const std::vector<SubjectSpace> &Subjects) {
+  auto Any = [&](bool Varies) {
+    return llvm::any_of(Subjects,
+                        [&](const SubjectSpace &S) { return S.Nominee && S.Varies == Varies; });
+  };
+  return Any(true) && Any(false);
+}
+
 /// Screens and confirms the variants of \p Subjects by whole runs. Fails as selectByRuns().
 static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
                                                     const JobBuild &Built, TuningScope Scope,
@@ -168,7 +178,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   const TuneRequest &Request = State.Request;
   SelectionLimits Limits = Request.Limits;
   // A small share of the budget is left for storing decisions after the last run.
-  constexpr double ShareForRuns = 0.98;
+  constexpr double ShareForRuns = 0.97;
   Limits.BudgetS = ShareForRuns * State.BudgetS;
   Limits.RunS = State.runS();
   Limits.RunsBefore = State.Runs;
@@ -176,6 +186,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
     Limits.EarlierProgramNs = {Ns};
   Limits.ElapsedS = [&State] { return State.seconds(); };
   State.SelectsByRuns = true;
+  State.RunsAfterCheck = mayLeaveVarying(Subjects);
   if (State.recorded()) {
     std::vector<std::vector<std::string>> Names = variantNames(Built, Scope);
     return selectVariants(

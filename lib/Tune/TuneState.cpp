@@ -17,7 +17,10 @@ TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
           [this](const probe::TimeStretch &Stretch) {
             return runWorkload(workload(), this->Request.Probe, {}, this->Runner, Stretch, gpus());
           },
-          [this] { return whyNoTime(); }) {
+          // Without a stretched run, no program that prints times would be tuned.
+          [this](bool Stretched) {
+            return Stretched && !RunsAfterCheck ? std::nullopt : whyNoTime();
+          }) {
   if (!recorded())
     Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), *Request.Progress);
 }
@@ -59,8 +62,9 @@ std::optional<std::string> TuneState::whyNoTime(bool BeginsRound) const {
   if (!Left)
     return std::nullopt;
   std::string Budget = "the budget of " + llvm::formatv("{0:f1} s", BudgetS).str();
-  if (*Left <= runS())
-    return Budget + " is used up";
+  if (*Left <= (1 + RunsAfterCheck) * runS())
+    return RunsAfterCheck ? "what is left of " + Budget + " is needed to find the kernel at fault"
+                          : Budget + " is used up";
   bool Keeps = !SelectsByRuns && (BeginsRound || Prospect.InHand >= LeastPromise);
   if (Keeps && secondsForRound() == 0.0)
     return "what is left of " + Budget + " is needed to confirm";

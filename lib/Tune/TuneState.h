@@ -52,6 +52,9 @@ struct TuneState {
   double BudgetS = 0;             ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect;          ///< What the rounds so far have left to gain.
   bool SelectsByRuns = false; ///< Whether the rounds are over, and whole runs screen and confirm.
+  /// Runs that must have time after one that checks the output. If this is above 0, it holds for
+  /// the stretched run, too, which is made in any case otherwise.
+  unsigned RunsAfterCheck = 0;
   std::map<size_t, EarlierReplays> Replays; ///< By kernel: what its replays so far have told.
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
   /// 0 before the first round.

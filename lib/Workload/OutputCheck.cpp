@@ -12,11 +12,11 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference && (Stretch.any() || Plain < MostPlain)) {
-    const probe::TimeStretch By = std::exchange(Stretch, {});
-    if (std::optional<std::string> Why = By.any() ? std::nullopt : WhyNoRun()) {
+    if (std::optional<std::string> Why = WhyNoRun(Stretch.any())) {
       *Difference += "; the default was not run again: " + *Why;
       break;
     }
+    const probe::TimeStretch By = std::exchange(Stretch, {});
     Plain += !By.any();
     ++Runs;
     llvm::Expected<RunRecord> Again = RunDefault(By);

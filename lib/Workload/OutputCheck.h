@@ -17,11 +17,13 @@ class OutputCheck {
 public:
   /// Runs the untouched program with its time stretched by \p Stretch.
   using DefaultRun = std::function<llvm::Expected<RunRecord>(const probe::TimeStretch &Stretch)>;
-  /// Why the default may not run again, as text for a person; nothing if it may.
-  using NoRunReason = std::function<std::optional<std::string>()>;
+  /// Why the default may not run again, as text for a person; nothing if it may. \p Stretched tells
+  /// whether its time would be stretched.
+  using NoRunReason = std::function<std::optional<std::string>(bool Stretched)>;
 
   explicit OutputCheck(
-      DefaultRun RunDefault, NoRunReason WhyNoRun = [] { return std::optional<std::string>(); })
+      DefaultRun RunDefault,
+      NoRunReason WhyNoRun = [](bool) { return std::optional<std::string>(); })
       : RunDefault(std::move(RunDefault)), WhyNoRun(std::move(WhyNoRun)) {}
 
   /// What is known of the default's output so far.
@@ -34,9 +36,9 @@ public:
 
   /// Returns what differs between \p Output and the default's output, as text for a person, or
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
-  /// what changes by itself: five times at most in the whole tuning. The first of them, with its
-  /// time stretched, is always made: without it no program that prints times would be tuned. If
-  /// another one may not be made, the difference is reported with the reason. If a run fails, the
+  /// what changes by itself: five times at most in the whole tuning, the first of them with its
+  /// time stretched. If one may not be made, the difference is reported with the reason. If a run
+  /// fails, the
   /// difference is reported. Runs that are made at once may ask at once. Fails if the tuning was
   /// interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);

@@ -2,6 +2,7 @@
 
 #include "Protocol/PlanRecords.h"
 #include "Search/KernelSearch.h"
+#include "Tune/Selection/PairedTimes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +14,7 @@ static constexpr double BudgetRuns = 8, LeastBudgetS = 20;
 /// By effort, the share of it that is used.
 static constexpr double EffortShare[] = {0.5, 0.75, 1, 3};
 /// The runs of three pairs, which confirm a clear gain, and of two, which may do if time is short.
-static constexpr double ConfirmingRuns = 6, HurriedRuns = 4;
+static constexpr double ConfirmingRuns = 6, HurriedRuns = 2 * HurriedLook.Pairs;
 /// The share of the budget that is kept for what neither times nor confirms: the last module is
 /// assembled, and decisions are stored.
 static constexpr double MarginShare = 0.05;
@@ -47,13 +48,14 @@ bool GainProspect::favoursSearch() const {
   return Promised >= LeastPromise && Promised > (InHand < Little ? 1 : TimesInHand) * InHand;
 }
 
-/// The time that is set aside to confirm.
 double RoundBudget::confirmationS(const GainProspect &Prospect) const {
   // Beside three pairs there are the traced run, two rounds with their runs, and as much time again
   // for what these compile and replay.
   constexpr double OtherRuns = 5;
   bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
-  return (IsLong || Prospect.favoursSearch() ? HurriedRuns : ConfirmingRuns) * PlainS;
+  if (!IsLong && !Prospect.favoursSearch())
+    return ConfirmingRuns * PlainS;
+  return (Prospect.InHand >= GainForFewestRuns ? FewestRuns : HurriedRuns) * PlainS;
 }
 
 /// What is left of the budget without the confirmation, the margin and the plain part of one run.
@@ -78,7 +80,7 @@ double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect
   double Round = forRound(SpentS, First, Prospect);
   double Spare = spareS(SpentS, Prospect);
   if (First)
-    Spare += confirmationS(Prospect) - HurriedRuns * PlainS;
+    Spare += confirmationS(Prospect) - FewestRuns * PlainS;
   return std::max(RoundReplayShare * Round, Spare - RoundCompileShare * Round);
 }
 

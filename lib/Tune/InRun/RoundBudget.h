@@ -43,14 +43,10 @@ struct RoundBudget {
   static double defaultS(double PlainS, unsigned Effort);
 
   /// Seconds that the next round may take beyond a plain run, with compiling for it, if \p SpentS
-  /// seconds of the budget are used: half of what is left without a confirmation, and without a
+  /// seconds of the budget are used: half of what is left without confirmationS(), and without a
   /// twentieth of the budget for what neither times nor confirms; all of it if the other half has
   /// no time for one more round. The result is 0 if nothing is left. The \p First round always has
   /// some.
-  ///
-  /// The time for three pairs of runs is set aside. It is that for two pairs, which confirm if the
-  /// gain is clear and time is short (HurriedLook), if \p Prospect favours the search, or if the
-  /// program is so long that three would leave no time for two rounds.
   double forRound(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
   /// Seconds that the replays of a round may take if \p SpentS seconds are used and its variants
@@ -63,12 +59,17 @@ struct RoundBudget {
   /// Seconds that a round may take to replay kernels that could otherwise be timed only by whole
   /// runs. These replays get the time that such runs would have: all that is left, without the
   /// confirmation and the time to compile, and at least RoundReplayShare of forRound(). In the \p
-  /// First round only two pairs are set aside: if the replay has no time, whole runs take longer
-  /// and find less.
+  /// First round only the fewest runs are set aside: if the replay has no time, whole runs take
+  /// longer and find less.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
-private:
+  /// The seconds that are set aside to confirm: those of three pairs of runs. It is those of two
+  /// pairs, which confirm if the gain is clear and time is short (HurriedLook), if \p Prospect
+  /// favours the search, or if the program is so long that three would leave no time for two
+  /// rounds. Where so much is in hand that the fewest runs confirm it, it is these.
   double confirmationS(const GainProspect &Prospect) const;
+
+private:
   double spareS(double SpentS, const GainProspect &Prospect) const;
 };
 

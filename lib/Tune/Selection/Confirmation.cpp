@@ -31,10 +31,11 @@ public:
 
 private:
   llvm::Expected<bool> confirm(std::vector<size_t> &Standing);
-  bool mayBegin();
   bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
-  llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, size_t Pair);
+  bool mayBegin();
+  llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, bool Shares);
+  llvm::Expected<bool> runInPair(const Assignment &Wanted, bool IsTuned, ConfirmedPair &Times);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
@@ -70,36 +71,56 @@ private:
   double LastLevel = 0; ///< The level of the last look.
 };
 
+/// Runs \p Wanted and puts its times into \p Times, as those of the candidates or of the default.
+/// Returns false if the run has a fault.
+llvm::Expected<bool> Confirmation::runInPair(const Assignment &Wanted, bool IsTuned,
+                                             ConfirmedPair &Times) {
+  Assignment A = Wanted;
+  auto Sample = Runs.runWithoutFaults(A);
+  if (!Sample)
+    return Sample.takeError();
+  if (!*Sample || A != Wanted)
+    return false;
+  (IsTuned ? Times.Tuned : Times.Default) = (*Sample)->SubjectNs;
+  (IsTuned ? Times.ProgramTuned : Times.ProgramDefault) = (*Sample)->ProgramNs;
+  (IsTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
+  (IsTuned ? Times.SpanTuned : Times.SpanDefault) = (*Sample)->SpanNs;
+  return true;
+}
+
 /// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
 /// every second default run has the control copies in place. The first run is the untouched
-/// program's, because its output shows which lines change by themselves. Returns false if a run has
-/// a fault.
-llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, size_t Pair) {
+/// program's, because its output shows which lines change by themselves. If the pair \p Shares the
+/// default's run of the pair before, only the candidates run. If that pair did so itself, it gets a
+/// run of its own instead. Returns false if a run has a fault.
+llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, bool Shares) {
+  ConfirmedPair Times;
+  const bool Completes = Pairs.size() && Pairs.last().SharesDefault;
+  if (Shares || Completes)
+    Times = Pairs.last();
+  if (Completes)
+    Pairs.removeLast();
+  const size_t Pair = Pairs.size();
   Assignment Tuned(Subjects.size(), 0), Default;
   for (size_t S : Standing)
     Tuned[S] = Outcome.Subjects[S].Candidate;
-  ConfirmedPair Times;
-  Times.WithControl = Pair % 2;
+  Times.SharesDefault = Shares;
+  if (!Shares)
+    Times.WithControl = Pair % 2;
   if (Times.WithControl) {
     Default.assign(Subjects.size(), 0);
     for (size_t S : Standing)
       Default[S] = 1;
   }
   for (bool RunTuned : {Pair % 4 >= 2, Pair % 4 < 2}) {
-    Assignment &A = RunTuned ? Tuned : Default;
-    Assignment Before = A;
-    auto Sample = Runs.runWithoutFaults(A);
-    if (!Sample)
-      return Sample.takeError();
-    if (!*Sample || A != Before)
-      return false;
-    (RunTuned ? Times.Tuned : Times.Default) = (*Sample)->SubjectNs;
-    (RunTuned ? Times.ProgramTuned : Times.ProgramDefault) = (*Sample)->ProgramNs;
-    (RunTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
-    (RunTuned ? Times.SpanTuned : Times.SpanDefault) = (*Sample)->SpanNs;
+    if (RunTuned ? Completes : Shares)
+      continue;
+    llvm::Expected<bool> Sound = runInPair(RunTuned ? Tuned : Default, RunTuned, Times);
+    if (!Sound || !*Sound)
+      return Sound;
   }
   Pairs.add(std::move(Times));
-  ++Outcome.PairsMade;
+  Outcome.PairsMade += !Completes;
   return true;
 }
 
@@ -292,12 +313,18 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
 }
 
 /// Adds pairs up to \p Target, or fewer if there is no time for more than those of the hurried
-/// look, or if another limit is reached and the least number is made. Returns false if a subject
-/// had to be removed from \p Standing.
+/// look, or if another limit is reached and the least number is made. The last one for that look
+/// shares the default's run if there is no time for two runs. Returns false if a subject had to be
+/// removed from \p Standing, or all of them because there is no time for that one.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
     if (Pairs.size() >= HurriedLook.Pairs && !Runs.timeFor(2))
       return true;
+    bool Shares = Pairs.size() == HurriedLook.Pairs - 1 && !Runs.timeFor(2);
+    if (Shares && !Runs.timeFor(1)) {
+      giveUpAll(Standing, ConfirmationEnd::Budget);
+      return false;
+    }
     if (Pairs.size() >= leastPairs(Subjects) && limitReached(1))
       return true;
     if (!Runs.mayRun(2)) {
@@ -306,7 +333,7 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
       dropAll(Standing, "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs");
       return false;
     }
-    llvm::Expected<bool> Sound = addPair(Standing, Pairs.size());
+    llvm::Expected<bool> Sound = addPair(Standing, Shares);
     if (!Sound)
       return Sound.takeError();
     if (*Sound)
@@ -317,11 +344,10 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   return true;
 }
 
-/// Whether there is time for a confirmation. The first one needs only to begin in time. One that is
-/// made again needs time for the fewest pairs.
-bool Confirmation::mayBegin() {
-  return Runs.timeFor(std::exchange(Began, true) ? 2 * HurriedLook.Pairs : 0);
-}
+/// Whether there is time for a confirmation. The first one begins if there is time for one pair,
+/// because what a run takes is only estimated before it. One that is made again needs time for the
+/// fewest runs.
+bool Confirmation::mayBegin() { return Runs.timeFor(std::exchange(Began, true) ? FewestRuns : 2); }
 
 /// Confirms the candidates of \p Standing on fresh pairs. Returns whether those that are left in \p
 /// Standing have won, and need not be confirmed again: the times belong to all that were confirmed

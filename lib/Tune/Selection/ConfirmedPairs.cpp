@@ -19,6 +19,7 @@ PairedTimes ConfirmedPairs::timesOf(size_t S, std::vector<double> Earlier) const
       continue;
     Times.Tuned.push_back(P.Tuned[S]);
     Times.Default.push_back(P.Default[S]);
+    Times.Sharing += P.SharesDefault && Times.count() > 1;
   }
   return Times;
 }
@@ -34,6 +35,7 @@ PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
         Tuned += P.Default[S] - P.Tuned[S];
     Times.Tuned.push_back(Tuned);
     Times.Default.push_back(P.ProgramDefault);
+    Times.Sharing += P.SharesDefault;
   }
   return Times;
 }
@@ -44,6 +46,7 @@ PairedTimes ConfirmedPairs::timesIn(double ConfirmedPair::*Tuned,
   for (const ConfirmedPair &P : Pairs) {
     Times.Tuned.push_back(P.*Tuned);
     Times.Default.push_back(P.*Default);
+    Times.Sharing += P.SharesDefault;
   }
   return Times;
 }

@@ -17,6 +17,7 @@ namespace carve {
 /// The times of one pair: a run with all candidates in place, and a run of the defaults. GPU times
 /// are in ns.
 struct ConfirmedPair {
+  bool SharesDefault = false;         ///< The run of the defaults is that of the pair before.
   std::vector<double> Tuned, Default; ///< GPU time of each subject.
   bool WithControl = false;           ///< Whether the defaults were their control copies.
   double ProgramTuned = 0, ProgramDefault = 0;
@@ -35,6 +36,9 @@ public:
   void begin(llvm::ArrayRef<size_t> Tried);
   void add(ConfirmedPair Pair) { Pairs.push_back(std::move(Pair)); }
   size_t size() const { return Pairs.size(); }
+  /// The last pair; there must be one.
+  const ConfirmedPair &last() const { return Pairs.back(); }
+  void removeLast() { Pairs.pop_back(); }
 
   /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;

@@ -42,13 +42,14 @@ struct Certainty {
 Certainty certaintyOf(const PairedTimes &Times) {
   double Count = double(Times.count());
   double Paired = squaredDeviations(logarithms(Times.ratios())) / (Count - 1) / Count;
-  std::vector<double> Defaults = Times.Default;
+  std::vector<double> Defaults(Times.Default.begin(), Times.Default.end() - Times.Sharing);
+  double OfMeans = 1 / Count + 1 / double(Defaults.size()); // Variances of both mean logarithms.
   std::copy(Times.Earlier.begin(), Times.Earlier.end(), std::back_inserter(Defaults));
   unsigned Dof = Defaults.size() + Times.count() - 2 + /*the usual scatter*/ 1;
   double OfRun = (squaredDeviations(logarithms(Defaults)) +
                   squaredDeviations(logarithms(Times.Tuned)) + UsualScatter * UsualScatter) /
                  Dof;
-  return {std::sqrt(std::max(Paired, 2 * OfRun / Count)), Dof};
+  return {std::sqrt(std::max(Paired, OfMeans * OfRun)), Dof};
 }
 
 } // namespace

@@ -26,6 +26,9 @@ namespace carve {
 /// The times of one kernel, or of the whole program, in the pairs of one confirmation.
 struct PairedTimes {
   std::vector<double> Tuned, Default; ///< As many of each as there are pairs; above 0.
+  /// So many of the last pairs have no run of the default of their own: Default repeats the time of
+  /// the pair before. The first pair has one.
+  unsigned Sharing = 0;
   /// Times of the default in runs before the confirmation. They only tell how much it scatters.
   std::vector<double> Earlier;
 
@@ -45,8 +48,14 @@ struct ConfirmationLook {
 /// each by itself. Two
 /// runs that are fast and three of the default that are slow by chance come up in at most 3.5 % of
 /// the programs that run at two speeds, and a timing run, which is immune to that, names a variant
-/// without gain for at most one kernel of twenty.
+/// without gain for at most one kernel of twenty. If the two pairs share a run of the default, it
+/// is two of the default that have to be slow, which comes up in at most 6.3 %.
 inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
+/// The fewest runs that make its pairs: two with the candidates, and one of the default.
+inline constexpr unsigned FewestRuns = 3;
+/// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
+/// interval reaches at least 4.6 % to either side, which follows from the usual scatter.
+inline constexpr double GainForFewestRuns = 0.06;
 
 /// All other looks. With HurriedLook the levels sum up to 0.8 %. With nine pairs, ranks have no
 /// level below 2^-9.
@@ -75,7 +84,7 @@ inline constexpr double UsualScatter = 0.005;
 /// logarithms. Otherwise it is the t interval of the mean logarithm. Its standard error is the
 /// larger of two: the one that the pairs' ratios show, and the one that follows if all runs are
 /// independent, with the scatter of all times of both versions and the usual scatter. The degrees
-/// of freedom are those of the latter.
+/// of freedom are those of the latter. A run that two pairs share counts once.
 RatioInterval pairedInterval(const PairedTimes &Times, double Level);
 
 /// What a variant needs to win.

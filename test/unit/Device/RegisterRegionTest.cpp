@@ -156,8 +156,9 @@ TEST_F(RegisterRegions, nvcc_isCalledOnThePtxWithTheUsersPtxasOptions) {
   EXPECT_EQ(Argv[Argv.size() - 3], "-o");
   Argv.resize(Argv.size() - 3);
   EXPECT_EQ(Argv, (std::vector<std::string>{"/cuda/bin/nvcc", "-cubin", "-arch=sm_90a", "-Xptxas",
-                                            "-v", "-maxrregcount=1", "-Xptxas", "-O2", "-Xptxas",
-                                            "-dlcm=cg", "-Xptxas", "--entry", "-Xptxas", "a\\,b"}));
+                                            "-v", "-Xptxas", "--split-compile=0", "-maxrregcount=1",
+                                            "-Xptxas", "-O2", "-Xptxas", "-dlcm=cg", "-Xptxas",
+                                            "--entry", "-Xptxas", "a\\,b"}));
   EXPECT_TRUE(llvm::is_contained(Call.C.Environment, "NVCC_APPEND_FLAGS"));
   EXPECT_TRUE(llvm::is_contained(Call.C.Environment, "NVCC_PREPEND_FLAGS"));
 }

@@ -61,6 +61,14 @@ TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
   EXPECT_EQ(B.forRound(14, false, SearchOn), 0) << "the confirmation ends within the budget";
 }
 
+TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
+  RoundBudget B{20, 1};
+  EXPECT_EQ(B.confirmationS({.InHand = 0.05, .Promised = 0.01}), 4);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01}), 3);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001}), 6) << "the search is over";
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06}), 6) << "as long as three runs";
+}
+
 TEST(RoundBudget, longProgram_onlyTwoPairsAreSetAside) {
   // 19 s without the margin. Eleven runs of 1.7 s fit, eleven of 1.8 s do not.
   EXPECT_NEAR((RoundBudget{20, 1.7}).forRound(1.7, false), (19 - 1.7 - 7 * 1.7) / 2, 1e-9);
@@ -77,7 +85,7 @@ TEST(RoundBudget, longReplays_haveTheTimeOfWholeRuns) {
   // Of 12 s without a confirmation, a round has half, of which 0.3 are for compiling.
   EXPECT_DOUBLE_EQ(B.forLongReplays(0, false), 12 - 0.3 * 6);
   EXPECT_DOUBLE_EQ(B.forLongReplays(13, false), 0);
-  EXPECT_DOUBLE_EQ(B.forLongReplays(0, true), 14 - 0.3 * 6) << "two pairs are enough";
+  EXPECT_DOUBLE_EQ(B.forLongReplays(0, true), 15 - 0.3 * 6) << "the fewest runs are enough";
   EXPECT_DOUBLE_EQ(B.forLongReplays(15, true), 0.4) << "the first round has some time";
 }
 

@@ -280,6 +280,59 @@ TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
   EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
 }
 
+/// Two runs with the candidates and one of the default between them and the traced run.
+TEST(Confirmation, timeForThreeRuns_largeGain_wins) {
+  for (double Ratio : {0.9, 0.96}) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({Ratio});
+    SelectionOutcome O = W.select(timeForRuns(3, W), predicted({Ratio}));
+    EXPECT_EQ(W.Log, (std::vector<Assignment>{{}, {2}, {2}}));
+    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.95 ? 2u : 0u}) << "three runs cannot tell 4 %";
+    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.95 ? "" : BudgetReason);
+    EXPECT_EQ(O.PairsMade, 2u);
+    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.95);
+  }
+}
+
+/// A pair that shares the default's run gets one of its own if there is time after all.
+TEST(Confirmation, timeForThreeRuns_moreTimeLater_thePairIsCompleted) {
+  SimulatedWorld W;
+  W.OtherNs = 0;
+  W.add({0.96});
+  SelectionLimits Limits = timeForRuns(3, W);
+  // The estimate of a run's time counts three runs of a second, and later runs take none.
+  Limits.ElapsedS = [&W] { return W.Log.size() < 3 ? double(W.Log.size()) : 0; };
+  SelectionOutcome O = W.select(Limits, predicted({0.96}));
+  ASSERT_GE(W.Log.size(), 6u);
+  EXPECT_EQ(W.Log[2], Assignment{2});
+  EXPECT_EQ(W.Log[3], Assignment{1}) << "the second pair's own, with the control copy";
+  EXPECT_EQ(W.Log[4], Assignment{2});
+  EXPECT_EQ(W.Log[5], Assignment{}) << "the third pair begins with the candidates";
+  EXPECT_EQ(W.chosen(O), Chosen{2});
+  EXPECT_EQ(O.Pairs, 3u);
+  EXPECT_EQ(O.PairsMade, 3u);
+}
+
+TEST(Confirmation, timeForThreeRuns_falseNominee_isRarelyAccepted) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
+  constexpr unsigned Worlds = 2000;
+  std::mt19937_64 Random(13);
+  for (const RecordedScatter &Scatter : recordedScatter())
+    for (double Predicted : {0.8, 0.93}) {
+      unsigned Accepted = 0;
+      for (unsigned I = 0; I < Worlds; ++I) {
+        SimulatedWorld W;
+        W.OtherNs = 0;
+        W.add({1.0});
+        W.Scatter = [&] { return Scatter.draw(Random); };
+        Accepted += W.chosen(W.select(timeForRuns(3, W), predicted({Predicted})))[0] == 2;
+      }
+      EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
+    }
+}
+
 /// Those whose two pairs agree with the prediction win without those whose pairs do not.
 TEST(Confirmation, timeForTwoPairs_notAllAreSure_theOthersWin) {
   SimulatedWorld W = fiveKernels(0.9);
@@ -326,13 +379,13 @@ TEST(Confirmation, faultAtTheEndOfTheBudget_isNotLookedFor) {
   W.add({0.8});
   W.add({0.8});
   W.Faults[{1, 2}] = "its output differs";
-  for (double Seconds : {2.0, 60.0}) {
+  for (double Seconds : {3.0, 60.0}) {
     W.Log.clear();
     SelectionOutcome O = W.select(timeForRuns(Seconds, W), {{"a", 3, 2}, {"b", 3, 2}});
-    EXPECT_EQ(W.chosen(O), Seconds > 2 ? (Chosen{2, 0}) : (Chosen{0, 0}));
-    if (Seconds > 2)
+    EXPECT_EQ(W.chosen(O), Seconds > 3 ? (Chosen{2, 0}) : (Chosen{0, 0}));
+    if (Seconds > 3)
       continue;
-    EXPECT_EQ(O.Runs, 2u);
+    EXPECT_EQ(O.Runs, 3u);
     EXPECT_EQ(O.Subjects[0].Reason, "the budget left no time to find which variant caused a fault: "
                                     "its output differs");
   }

@@ -490,14 +490,17 @@ TEST(Selection, pairs_budgetSpent_growNoMore) {
   EXPECT_GT(Undecided, 0u);
 }
 
-TEST(Selection, confirmation_begun_getsTwoPairs) {
-  SimulatedWorld W;
-  W.add({0.8});
-  std::vector<SubjectSpace> Spaces = {{"a", 3, 2}};
-  Spaces[0].Predicted = 0.8;
-  SelectionOutcome O = W.select(budgetOf(3, W), Spaces);
-  EXPECT_EQ(W.chosen(O), Chosen{2});
-  EXPECT_EQ(O.Runs, 4u);
+TEST(Selection, confirmation_takesThreeRunsAtLeast) {
+  for (unsigned Runs : {1u, 2u, 3u, 4u}) {
+    SimulatedWorld W;
+    W.add({0.8});
+    std::vector<SubjectSpace> Spaces = {{"a", 3, 2}};
+    Spaces[0].Predicted = 0.8;
+    SelectionOutcome O = W.select(budgetOf(Runs, W), Spaces);
+    EXPECT_EQ(W.chosen(O), Chosen{Runs > 2 ? 2u : 0u});
+    EXPECT_EQ(O.Runs, Runs > 1 ? Runs : 0) << "one run confirms nothing";
+    EXPECT_EQ(O.Subjects[0].Reason, Runs > 2 ? "" : BudgetReason);
+  }
 }
 
 TEST(Selection, confirmation_noTimeLeft_isNotBegun) {
