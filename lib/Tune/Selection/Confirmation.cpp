@@ -1,8 +1,9 @@
-// Each pair compares a run with all candidates with a run of the defaults. The runs of screening do
-// not count again, because the best of many variants is partly the luckiest.
+// The runs of screening do not count again, because the best of many variants is partly the
+// luckiest.
 
 #include "Tune/Selection/Confirmation.h"
 
+#include "Tune/Selection/ConfirmationPair.h"
 #include "Tune/Selection/ConfirmedSum.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,8 +35,6 @@ private:
   bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
   bool mayBegin();
-  llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, bool Shares);
-  llvm::Expected<bool> runInPair(const Assignment &Wanted, bool IsTuned, ConfirmedPair &Times);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
@@ -70,59 +69,6 @@ private:
   bool Began = false;   ///< Whether a confirmation was begun.
   double LastLevel = 0; ///< The level of the last look.
 };
-
-/// Runs \p Wanted and puts its times into \p Times, as those of the candidates or of the default.
-/// Returns false if the run has a fault.
-llvm::Expected<bool> Confirmation::runInPair(const Assignment &Wanted, bool IsTuned,
-                                             ConfirmedPair &Times) {
-  Assignment A = Wanted;
-  auto Sample = Runs.runWithoutFaults(A);
-  if (!Sample)
-    return Sample.takeError();
-  if (!*Sample || A != Wanted)
-    return false;
-  (IsTuned ? Times.Tuned : Times.Default) = (*Sample)->SubjectNs;
-  (IsTuned ? Times.ProgramTuned : Times.ProgramDefault) = (*Sample)->ProgramNs;
-  (IsTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
-  (IsTuned ? Times.SpanTuned : Times.SpanDefault) = (*Sample)->SpanNs;
-  return true;
-}
-
-/// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
-/// every second default run has the control copies in place. The first run is the untouched
-/// program's, because its output shows which lines change by themselves. If the pair \p Shares the
-/// default's run of the pair before, only the candidates run. If that pair did so itself, it gets a
-/// run of its own instead. Returns false if a run has a fault.
-llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, bool Shares) {
-  ConfirmedPair Times;
-  const bool Completes = Pairs.size() && Pairs.last().SharesDefault;
-  if (Shares || Completes)
-    Times = Pairs.last();
-  if (Completes)
-    Pairs.removeLast();
-  const size_t Pair = Pairs.size();
-  Assignment Tuned(Subjects.size(), 0), Default;
-  for (size_t S : Standing)
-    Tuned[S] = Outcome.Subjects[S].Candidate;
-  Times.SharesDefault = Shares;
-  if (!Shares)
-    Times.WithControl = Pair % 2;
-  if (Times.WithControl) {
-    Default.assign(Subjects.size(), 0);
-    for (size_t S : Standing)
-      Default[S] = 1;
-  }
-  for (bool RunTuned : {Pair % 4 >= 2, Pair % 4 < 2}) {
-    if (RunTuned ? Completes : Shares)
-      continue;
-    llvm::Expected<bool> Sound = runInPair(RunTuned ? Tuned : Default, RunTuned, Times);
-    if (!Sound || !*Sound)
-      return Sound;
-  }
-  Pairs.add(std::move(Times));
-  Outcome.PairsMade += !Completes;
-  return true;
-}
 
 /// Judges subject \p S by the pairs so far, and gives it a reason if it loses.
 PairedVerdict Confirmation::judge(size_t S, double Level) {
@@ -333,7 +279,7 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
       dropAll(Standing, "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs");
       return false;
     }
-    llvm::Expected<bool> Sound = addPair(Standing, Shares);
+    llvm::Expected<bool> Sound = makePair(Runs, Standing, Shares, Pairs);
     if (!Sound)
       return Sound.takeError();
     if (*Sound)
