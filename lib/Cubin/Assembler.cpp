@@ -37,6 +37,13 @@ Expected<Assembled> carve::assemble(const Toolchain &T, CommandRunner &Runner, S
   return Assembled{std::move(*Bytes), parsePtxasReport(Result->Stderr + Result->Stdout)};
 }
 
+std::vector<std::string> carve::onAllCores(ArrayRef<std::string> Options) {
+  std::vector<std::string> All = Options.vec();
+  if (none_of(Options, [](StringRef O) { return O.contains("-split-compile"); }))
+    All.push_back("--split-compile=0");
+  return All;
+}
+
 /// What assemble() returns for each of \p OptionSets, in their order; the runs are made at once.
 /// Fails as the first of those that fail.
 static Expected<std::vector<Assembled>> assembleEach(const Toolchain &T, CommandRunner &Runner,

@@ -31,6 +31,11 @@ llvm::Expected<Assembled> assemble(const Toolchain &T, CommandRunner &Runner,
                                    llvm::StringRef PtxText, llvm::ArrayRef<std::string> Options,
                                    llvm::StringRef Name = "module.ptx");
 
+/// Returns \p Options, of ptxas, so that it compiles the entries on all cores, if they do not say
+/// on how many. A module with 54 kernels takes seconds on one core. The code was the same as on one
+/// core in every program so far; assembleVariants() logs it if a variant's is not.
+std::vector<std::string> onAllCores(llvm::ArrayRef<std::string> Options);
+
 /// By kernel: why the image does not have the code that was asked for.
 using UnfitKernels = std::map<std::string, std::string>;
 

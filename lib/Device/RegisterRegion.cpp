@@ -17,10 +17,6 @@ namespace {
 constexpr unsigned LeastCap = 1;
 constexpr unsigned LargestCap = 255;
 
-/// Has ptxas compile the entries on all cores. The code is the same as on one: a module with 40
-/// kernels takes seconds on one core.
-constexpr char OnAllCores[] = "--split-compile=0";
-
 /// Whether ptxas derives a limit of its own from the directives. It then says "Overriding global
 /// maxrregcount with entry-specific value".
 bool ignoresOption(const EntryDirectives &D) {
@@ -101,11 +97,10 @@ llvm::Expected<std::vector<KernelResources>> measureAtCap(const Toolchain &T, Co
     return E;
 
   Command C;
-  C.Argv = {T.Nvcc,    "-cubin",  "-arch=" + Request.Image.Arch, "-Xptxas", "-v",
-            "-Xptxas", OnAllCores};
+  C.Argv = {T.Nvcc, "-cubin", "-arch=" + Request.Image.Arch, "-Xptxas", "-v"};
   if (ByOption)
     C.Argv.push_back("-maxrregcount=" + std::to_string(Cap));
-  llvm::append_range(C.Argv, forwarded(Request.Image.PtxasOptions));
+  llvm::append_range(C.Argv, forwarded(onAllCores(Request.Image.PtxasOptions)));
   llvm::append_range(C.Argv,
                      std::vector<std::string>{"-o", Dir->path() + "/module.cubin", PtxPath});
   // The options that the user put into these variables are already among the image's options.
@@ -118,9 +113,8 @@ llvm::Expected<std::vector<KernelResources>> measureAtCap(const Toolchain &T, Co
 
 llvm::Expected<std::vector<KernelResources>>
 measureDefault(const Toolchain &T, CommandRunner &Runner, const RegionRequest &Request) {
-  std::vector<std::string> Options = Request.Image.PtxasOptions;
-  Options.push_back(OnAllCores);
-  llvm::Expected<Assembled> Result = assemble(T, Runner, Request.Ptx.text(), Options);
+  llvm::Expected<Assembled> Result =
+      assemble(T, Runner, Request.Ptx.text(), onAllCores(Request.Image.PtxasOptions));
   if (!Result)
     return Result.takeError();
   return std::move(Result->Kernels);

@@ -8,7 +8,7 @@
 #include "Tune/InRun/ComposedVariants.h"
 #include "Tune/InRun/LeftOverVariants.h"
 #include "Tune/Job/JobParts.h"
-#include "Tune/Selection/PairedTimes.h"
+#include "Tune/TuneSelection.h"
 #include "Tune/TuneTiming.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -47,7 +47,6 @@ private:
   void learn(InRunTuning Timed);
   void compose();
   GainProspect prospect() const;
-  bool runsHaveTime() const;
   bool isTimedFurther(size_t Kernel) const;
 
   TuneState &State;
@@ -198,31 +197,20 @@ void RoundsStage::compose() {
   }
 }
 
-/// Whether whole runs have time to try one variant, beside the default and its copy, and to confirm
-/// it.
-bool RoundsStage::runsHaveTime() const {
-  constexpr double Runs = FirstPlace + 1 + 2.0 * ConfirmationLooks[0].Pairs;
-  std::optional<double> Left = State.secondsLeft();
-  return !Left || *Left > Runs * State.runS();
-}
-
 /// What the rounds so far have in hand, and what a further one promises. Kernels that no further
-/// run times promise something for the whole runs, which are made in the confirmation's time. If
-/// these have no time to try anything, what was nominated is confirmed alone.
+/// run times promise something for the whole runs, which are made in the confirmation's time.
 GainProspect RoundsStage::prospect() const {
-  double InHand = 0, Promised = 0, ByRuns = 0;
+  double Nominated = 0, Promised = 0, ByRuns = 0;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     const InRunOutcome &O = All.Outcomes[K];
     double Share = Job.Kernels[K].Traced.Share;
     if (O.Verdict == InRunVerdict::Nominated)
-      InHand += Share * std::max(0.0, 1 - O.Ratio.High);
+      Nominated += Share * std::max(0.0, 1 - O.Ratio.High);
     std::vector<size_t> Again = leftOver(K);
     bool Fixed = !Barred[K].empty() || (O.Verdict == InRunVerdict::Undecided && Again.empty());
     (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K, Again), Composed[K].Promise);
   }
-  if (InHand > 0 && !runsHaveTime())
-    ByRuns = 0;
-  return State.Prospect.next(InHand + ByRuns, Promised, ByRuns);
+  return State.Prospect.next(Nominated, Promised, ByRuns, wholeRunsHaveTime(State));
 }
 
 /// Whether \p Kernel is timed after the rounds: its nominee is confirmed, or there is time for

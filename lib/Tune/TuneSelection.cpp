@@ -3,6 +3,7 @@
 #include "Tune/TuneSelection.h"
 
 #include "Tune/InRun/TimedShapes.h"
+#include "Tune/Selection/PairedTimes.h"
 #include "Tune/Selection/SelectionRuns.h"
 #include "Tune/WholeRuns/WorkloadSampler.h"
 
@@ -44,9 +45,17 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
 
 /// The runs that the time which is left has room for beside the shortest confirmation; below 0 if
 /// it has none for that. A tenth of it is kept for what is not a run.
-static double runsBesideConfirmation(double LeftS, double RunS,
-                                     const std::vector<SubjectSpace> &Subjects) {
-  return 0.9 * LeftS / RunS - 2.0 * leastPairs(Subjects);
+static double runsBesideConfirmation(double LeftS, double RunS, unsigned LeastPairs) {
+  return 0.9 * LeftS / RunS - 2.0 * LeastPairs;
+}
+
+/// The runs that try one variant of each kernel: the default and its copy run as well.
+constexpr double RunsToTryOne = FirstPlace + 1;
+
+bool carve::wholeRunsHaveTime(const TuneState &State) {
+  std::optional<double> Left = State.secondsLeft();
+  return !Left || State.PlainWallS <= 0 ||
+         runsBesideConfirmation(*Left, State.runS(), ConfirmationLooks[0].Pairs) >= RunsToTryOne;
 }
 
 /// The variants of kernel \p K that whole runs may try, those which promise most first: what was
@@ -103,9 +112,8 @@ static void excludeUnpromising(const TuneState &State, const InRunTuning *InRun,
   std::optional<double> Left = State.secondsLeft();
   if (!Left || State.PlainWallS <= 0)
     return;
-  double Runs = runsBesideConfirmation(*Left, State.runS(), Subjects);
-  // The default and its copy run as well.
-  if (Runs >= 0 && Runs < FirstPlace + 1)
+  double Runs = runsBesideConfirmation(*Left, State.runS(), leastPairs(Subjects));
+  if (Runs >= 0 && Runs < RunsToTryOne)
     nominateUndecided(InRun, State.Request.Limits, Subjects);
   size_t Most = Runs > FirstPlace ? size_t(Runs) - FirstPlace : 1;
   for (size_t K = 0; K < Subjects.size(); ++K) {
@@ -161,32 +169,19 @@ static llvm::Error checkKeptOutputs(TuneState &State, SelectionOutcome &Outcome)
   return llvm::Error::success();
 }
 
-/// Whether a run without the kernels whose output varies by themselves may show that a difference
-/// is theirs, so that the others win (SelectionRuns).
-static bool mayLeaveVarying(const std::vector<SubjectSpace> &Subjects) {
-  auto Any = [&](bool Varies) {
-    return llvm::any_of(Subjects,
-                        [&](const SubjectSpace &S) { return S.Nominee && S.Varies == Varies; });
-  };
-  return Any(true) && Any(false);
-}
-
 /// Screens and confirms the variants of \p Subjects by whole runs. Fails as selectByRuns().
 static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
                                                     const JobBuild &Built, TuningScope Scope,
                                                     const std::vector<SubjectSpace> &Subjects) {
   const TuneRequest &Request = State.Request;
   SelectionLimits Limits = Request.Limits;
-  // A small share of the budget is left for storing decisions after the last run.
-  constexpr double ShareForRuns = 0.97;
-  Limits.BudgetS = ShareForRuns * State.BudgetS;
+  Limits.BudgetS = (1 - ShareAfterRuns) * State.BudgetS;
   Limits.RunS = State.runS();
   Limits.RunsBefore = State.Runs;
   if (double Ns = tracedNs(Job); Ns > 0)
     Limits.EarlierProgramNs = {Ns};
   Limits.ElapsedS = [&State] { return State.seconds(); };
   State.SelectsByRuns = true;
-  State.RunsAfterCheck = mayLeaveVarying(Subjects);
   if (State.recorded()) {
     std::vector<std::vector<std::string>> Names = variantNames(Built, Scope);
     return selectVariants(
@@ -203,8 +198,10 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   Sampler.timeOn(State.gpus());
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
+  State.LeavesVarying = mayLeaveVarying(Subjects);
   auto Outcome = selectVariants(
       Subjects, Limits, [&](const Assignment &A) { return Sampler.run(A); }, *Request.Progress);
+  State.LeavesVarying = false; // No fault is looked for any more.
   if (Outcome)
     if (llvm::Error E = checkKeptOutputs(State, *Outcome))
       return E;

@@ -7,6 +7,10 @@
 
 namespace carve {
 
+/// Whether whole runs have time to try one variant of each undecided kernel, beside the default and
+/// its copy, and to confirm it. Without a budget they have.
+bool wholeRunsHaveTime(const TuneState &State);
+
 /// Screens the undecided kernels of \p Job with their variants in \p Built by whole runs, and
 /// confirms all candidates. \p InRun is the result of the timing runs, or null if there were none.
 /// Fails if tuning cannot go on (see RunFunction), or if samples cannot be recorded.

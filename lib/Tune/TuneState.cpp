@@ -19,7 +19,7 @@ TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
           },
           // Without a stretched run, no program that prints times would be tuned.
           [this](bool Stretched) {
-            return Stretched && !RunsAfterCheck ? std::nullopt : whyNoTime();
+            return Stretched && !LeavesVarying ? std::nullopt : whyNoTime();
           }) {
   if (!recorded())
     Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), *Request.Progress);
@@ -62,9 +62,12 @@ std::optional<std::string> TuneState::whyNoTime(bool BeginsRound) const {
   if (!Left)
     return std::nullopt;
   std::string Budget = "the budget of " + llvm::formatv("{0:f1} s", BudgetS).str();
-  if (*Left <= (1 + RunsAfterCheck) * runS())
-    return RunsAfterCheck ? "what is left of " + Budget + " is needed to find the kernel at fault"
-                          : Budget + " is used up";
+  if (*Left <= runS())
+    return Budget + " is used up";
+  // A stretched run takes up to half as long again, and what a run takes is an estimate.
+  constexpr double CheckAndOneMore = 3;
+  if (LeavesVarying && *Left - ShareAfterRuns * BudgetS <= CheckAndOneMore * runS())
+    return "what is left of " + Budget + " is needed to find the kernel at fault";
   bool Keeps = !SelectsByRuns && (BeginsRound || Prospect.InHand >= LeastPromise);
   if (Keeps && secondsForRound() == 0.0)
     return "what is left of " + Budget + " is needed to confirm";

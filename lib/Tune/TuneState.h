@@ -25,6 +25,9 @@ struct TunedGpu {
   std::unique_ptr<TimedGpus> Lock;
 };
 
+/// The share of the budget that is left when the last whole run ends: decisions are stored then.
+inline constexpr double ShareAfterRuns = 0.03;
+
 /// What one stage of a tuning leaves for the next stages.
 struct TuneState {
   TuneState(const TuneRequest &Request, CommandRunner &Runner);
@@ -52,9 +55,9 @@ struct TuneState {
   double BudgetS = 0;             ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect;          ///< What the rounds so far have left to gain.
   bool SelectsByRuns = false; ///< Whether the rounds are over, and whole runs screen and confirm.
-  /// Runs that must have time after one that checks the output. If this is above 0, it holds for
-  /// the stretched run, too, which is made in any case otherwise.
-  unsigned RunsAfterCheck = 0;
+  /// Whether a fault is first looked for by a run without the kernels whose output varies. Then the
+  /// default does not run again to check an output if that would leave no time for such a run.
+  bool LeavesVarying = false;
   std::map<size_t, EarlierReplays> Replays; ///< By kernel: what its replays so far have told.
   /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
   /// 0 before the first round.

@@ -38,9 +38,8 @@ public:
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
   /// what changes by itself: five times at most in the whole tuning, the first of them with its
   /// time stretched. If one may not be made, the difference is reported with the reason. If a run
-  /// fails, the
-  /// difference is reported. Runs that are made at once may ask at once. Fails if the tuning was
-  /// interrupted.
+  /// fails, the difference is reported. Runs that are made at once may ask at once. Fails if the
+  /// tuning was interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
 
   /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far

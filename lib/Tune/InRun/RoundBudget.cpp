@@ -26,13 +26,14 @@ double RoundBudget::defaultS(double PlainS, unsigned Effort) {
   return EffortShare[Place] * std::max(LeastBudgetS, BudgetRuns * PlainS);
 }
 
-GainProspect GainProspect::next(double InHandNow, double ByModel, double ByRunsNow) const {
+GainProspect GainProspect::next(double Nominated, double ByModel, double ByRunsNow,
+                                bool RunsHaveTime) const {
   // A model that was wrong so far may still be right about something.
   constexpr double LeastCredit = 0.1;
   GainProspect Next;
-  Next.InHand = InHandNow;
-  Next.ByRuns = ByRunsNow;
-  Next.Kept = Kept + (Asked > 0 ? std::max(0.0, InHandNow - InHand) : 0);
+  Next.ByRuns = RunsHaveTime || Nominated <= 0 ? ByRunsNow : 0;
+  Next.InHand = Nominated + Next.ByRuns;
+  Next.Kept = Kept + (Asked > 0 ? std::max(0.0, Nominated - nominated()) : 0);
   double Credit = Asked > 0 ? std::clamp(Next.Kept / Asked, LeastCredit, 1.0) : 1;
   Next.Promised = Credit * ByModel;
   Next.Asked = Asked + ByModel;
@@ -55,7 +56,7 @@ double RoundBudget::confirmationS(const GainProspect &Prospect) const {
   bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
   if (!IsLong && !Prospect.favoursSearch())
     return ConfirmingRuns * PlainS;
-  return (Prospect.InHand >= GainForFewestRuns ? FewestRuns : HurriedRuns) * PlainS;
+  return (Prospect.nominated() >= GainForFewestRuns ? FewestRuns : HurriedRuns) * PlainS;
 }
 
 /// What is left of the budget without the confirmation, the margin and the plain part of one run.

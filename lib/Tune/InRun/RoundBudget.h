@@ -21,11 +21,16 @@ struct GainProspect {
   /// What all rounds were expected to gain before they were made, and what they have gained.
   double Asked = 0, Kept = 0;
 
-  /// Returns the prospect after one more round, with \p InHand now, \p ByRuns in it, and \p
-  /// Promised by the model. The model's promise counts as much as its earlier promises were kept:
-  /// where a round has found nothing of what was promised, the same promise is hardly a reason for
-  /// the next one.
-  GainProspect next(double InHand, double Promised, double ByRuns = 0) const;
+  /// The part of InHand that timing runs have found.
+  double nominated() const { return InHand - ByRuns; }
+  /// Returns the prospect after one more round. \p Nominated is what timing runs have in hand now,
+  /// \p Promised what the model promises, and \p ByRuns what kernels promise that only whole runs
+  /// can time. Without \p RunsHaveTime these cannot try anything, and what was nominated is
+  /// confirmed alone. The model's promise counts as much as its earlier promises were kept: where a
+  /// round has found nothing of what was promised, the same promise is hardly a reason for the next
+  /// one.
+  GainProspect next(double Nominated, double Promised, double ByRuns = 0,
+                    bool RunsHaveTime = true) const;
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
   /// at all. What is in hand is risked for a promise if it is less than 1 %, or if the promise is
   /// more than five times as much. Two pairs of runs confirm 4 % and more, so that is hardly at
@@ -63,10 +68,10 @@ struct RoundBudget {
   /// longer and find less.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
-  /// The seconds that are set aside to confirm: those of three pairs of runs. It is those of two
-  /// pairs, which confirm if the gain is clear and time is short (HurriedLook), if \p Prospect
-  /// favours the search, or if the program is so long that three would leave no time for two
-  /// rounds. Where so much is in hand that the fewest runs confirm it, it is these.
+  /// The seconds that are set aside to confirm. Usually they are those of three pairs of runs. If
+  /// \p Prospect favours the search, or if the program is so long that three pairs would leave no
+  /// time for two rounds, they are those of two pairs, which confirm a clear gain (HurriedLook), or
+  /// of the fewest runs, if timing runs have found enough for these (GainForFewestRuns).
   double confirmationS(const GainProspect &Prospect) const;
 
 private:

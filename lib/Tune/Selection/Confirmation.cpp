@@ -152,7 +152,7 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
 /// program's times scatter too much to confirm what they gain together, or show far more than was
 /// predicted, only those win that their own times prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
-  if (Pairs.size() < HurriedLook.Pairs || Runs.timeFor(2))
+  if (Pairs.size() < HurriedLook.Pairs || (!Pairs.last().SharesDefault && Runs.timeFor(2)))
     return false;
   std::vector<size_t> Winners = sureInHaste(Standing);
   // isSureInHaste() lets the gain of each candidate be half of what was predicted. No more is asked
@@ -273,7 +273,7 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
     }
     if (Pairs.size() >= leastPairs(Subjects) && limitReached(1))
       return true;
-    if (!Runs.mayRun(2)) {
+    if (!Runs.mayRun(Shares ? 1 : 2)) {
       Outcome.OutOfRuns = true;
       Outcome.End = ConfirmationEnd::RunLimit;
       dropAll(Standing, "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs");
@@ -291,9 +291,11 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 }
 
 /// Whether there is time for a confirmation. The first one begins if there is time for one pair,
-/// because what a run takes is only estimated before it. One that is made again needs time for the
-/// fewest runs.
-bool Confirmation::mayBegin() { return Runs.timeFor(std::exchange(Began, true) ? FewestRuns : 2); }
+/// because what a run takes is only estimated before it. One that is made again needs time for two
+/// pairs: otherwise the pairs that there are tell more.
+bool Confirmation::mayBegin() {
+  return Runs.timeFor(std::exchange(Began, true) ? 2 * HurriedLook.Pairs : 2);
+}
 
 /// Confirms the candidates of \p Standing on fresh pairs. Returns whether those that are left in \p
 /// Standing have won, and need not be confirmed again: the times belong to all that were confirmed
@@ -310,6 +312,10 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     return Begun;
   if (winsInHaste(Standing))
     return true;
+  if (Pairs.last().SharesDefault) {
+    giveUpAll(Standing, ConfirmationEnd::Budget);
+    return false;
+  }
   for (const ConfirmationLook &Look : ConfirmationLooks) {
     if (Look.Pairs < leastPairs(Subjects))
       continue;

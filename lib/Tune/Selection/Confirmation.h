@@ -28,10 +28,12 @@ namespace carve {
 /// times. If the program's own GPU time has a median above 1, or its wall time and the span of its
 /// kernels are measurably above 1 (0.5 % each), all subjects keep their defaults.
 ///
-/// With a budget, a confirmation starts if any time is left, and makes at least the pairs that can
-/// decide. Subjects that are undecided after that keep their default with BudgetReason. If
-/// candidates were dropped and there is no time to confirm the others again, those win that a
-/// timing run has nominated and whose own times in the last pairs prove the gain.
+/// With a budget, a confirmation starts if there is time for one pair. If there is then no time for
+/// two runs, the second pair shares the default's run of the first, so that three runs decide; if
+/// there is none for that one either, nothing wins. These three runs have no control copies, so the
+/// control's distance counts as 0. Subjects that are undecided keep their default with
+/// BudgetReason. If candidates were dropped and there is no time to confirm the others again, those
+/// win that a timing run has nominated and whose own times in the last pairs prove the gain.
 llvm::Error confirmCandidates(SelectionRuns &Runs);
 
 } // namespace carve

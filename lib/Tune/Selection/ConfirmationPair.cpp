@@ -21,32 +21,29 @@ static llvm::Expected<bool> runInPair(SelectionRuns &Runs, const Assignment &Wan
 
 llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing,
                                      bool Shares, ConfirmedPairs &Pairs) {
-  const bool Completes = Pairs.size() && Pairs.last().SharesDefault;
+  const size_t Pair = Pairs.size();
   ConfirmedPair Times;
-  if (Shares || Completes)
+  if (Shares)
     Times = Pairs.last();
-  const size_t Pair = Pairs.size() - Completes;
+  else
+    Times.WithControl = Pair % 2;
+  Times.SharesDefault = Shares;
   Assignment Tuned(Runs.Subjects.size(), 0), Default;
   for (size_t S : Standing)
     Tuned[S] = Runs.Outcome.Subjects[S].Candidate;
-  Times.SharesDefault = Shares;
-  if (!Shares)
-    Times.WithControl = Pair % 2;
   if (Times.WithControl) {
     Default.assign(Runs.Subjects.size(), 0);
     for (size_t S : Standing)
       Default[S] = 1;
   }
   for (bool RunTuned : {Pair % 4 >= 2, Pair % 4 < 2}) {
-    if (RunTuned ? Completes : Shares)
+    if (Shares && !RunTuned)
       continue;
     llvm::Expected<bool> Sound = runInPair(Runs, RunTuned ? Tuned : Default, RunTuned, Times);
     if (!Sound || !*Sound)
       return Sound;
   }
-  if (Completes)
-    Pairs.removeLast();
   Pairs.add(std::move(Times));
-  Runs.Outcome.PairsMade += !Completes;
+  ++Runs.Outcome.PairsMade;
   return true;
 }

@@ -12,11 +12,10 @@ namespace carve {
 /// has those before. The order of the two runs alternates, and every second default run has the
 /// control copies in place. The first run is the untouched program's, because its output shows
 /// which lines change by themselves.
+/// If the pair \p Shares the default's run of the pair before, only the candidates run.
 ///
-/// If the pair \p Shares the default's run of the pair before, only the candidates run. If the last
-/// of \p Pairs does so, no new pair is made, but that one gets a default run of its own.
-///
-/// Returns false, and changes nothing, if a run has a fault. Fails if the tuning was interrupted.
+/// Returns false, and leaves \p Pairs as it is, if a run has a fault. Fails if the tuning was
+/// interrupted.
 llvm::Expected<bool> makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing, bool Shares,
                               ConfirmedPairs &Pairs);
 

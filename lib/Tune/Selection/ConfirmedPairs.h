@@ -38,7 +38,6 @@ public:
   size_t size() const { return Pairs.size(); }
   /// The last pair; there must be one.
   const ConfirmedPair &last() const { return Pairs.back(); }
-  void removeLast() { Pairs.pop_back(); }
 
   /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;

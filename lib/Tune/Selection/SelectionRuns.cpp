@@ -24,6 +24,14 @@ unsigned carve::leastPairs(const std::vector<SubjectSpace> &Subjects) {
   return Least;
 }
 
+bool carve::mayLeaveVarying(const std::vector<SubjectSpace> &Subjects) {
+  auto Any = [&](bool Varies) {
+    return llvm::any_of(Subjects,
+                        [&](const SubjectSpace &S) { return S.Nominee && S.Varies == Varies; });
+  };
+  return Any(true) && Any(false);
+}
+
 SelectionRuns::SelectionRuns(const std::vector<SubjectSpace> &Subjects,
                              const SelectionLimits &Limits, RunFunction Run,
                              ProgressDisplay &Progress)

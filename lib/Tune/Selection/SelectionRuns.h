@@ -67,4 +67,8 @@ std::string numbersText(const char *Format, double A, double B = 0, double C = 0
 /// The pairs after which a confirmation of \p Subjects can decide at the earliest.
 unsigned leastPairs(const std::vector<SubjectSpace> &Subjects);
 
+/// Whether a fault of a run with the nominees of \p Subjects is first looked for by a run without
+/// those that vary by themselves: there are nominees of both kinds.
+bool mayLeaveVarying(const std::vector<SubjectSpace> &Subjects);
+
 } // namespace carve

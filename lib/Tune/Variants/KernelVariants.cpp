@@ -66,9 +66,7 @@ llvm::Expected<Assembled> assembleClones(const ParsedModule &M,
   llvm::Expected<std::string> Text = M.Ptx.withClones(Requests);
   if (!Text)
     return Text.takeError();
-  // The entries are compiled on all cores. The code is the same as on one.
-  std::vector<std::string> Options = M.Image.PtxasOptions;
-  Options.push_back("--split-compile=0");
+  std::vector<std::string> Options = onAllCores(M.Image.PtxasOptions);
   return assembleMixed(Context.T, Context.Runner, *Text, Options,
                        reassembledKernels(Settings, Options), M.Image.PtxName, &Unfit);
 }

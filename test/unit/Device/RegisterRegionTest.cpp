@@ -156,9 +156,11 @@ TEST_F(RegisterRegions, nvcc_isCalledOnThePtxWithTheUsersPtxasOptions) {
   EXPECT_EQ(Argv[Argv.size() - 3], "-o");
   Argv.resize(Argv.size() - 3);
   EXPECT_EQ(Argv, (std::vector<std::string>{"/cuda/bin/nvcc", "-cubin", "-arch=sm_90a", "-Xptxas",
-                                            "-v", "-Xptxas", "--split-compile=0", "-maxrregcount=1",
-                                            "-Xptxas", "-O2", "-Xptxas", "-dlcm=cg", "-Xptxas",
-                                            "--entry", "-Xptxas", "a\\,b"}));
+                                            "-v", "-maxrregcount=1", "-Xptxas", "-O2", "-Xptxas",
+                                            "-dlcm=cg", "-Xptxas", "--entry", "-Xptxas", "a\\,b",
+                                            "-Xptxas", "--split-compile=0"}));
+  const std::vector<std::string> &OfDefault = Tools.callWith("-O2").C.Argv;
+  EXPECT_TRUE(llvm::is_contained(OfDefault, "--split-compile=0"));
   EXPECT_TRUE(llvm::is_contained(Call.C.Environment, "NVCC_APPEND_FLAGS"));
   EXPECT_TRUE(llvm::is_contained(Call.C.Environment, "NVCC_PREPEND_FLAGS"));
 }

@@ -181,18 +181,29 @@ TEST_F(TuneStagesTest, outputDiffers_timeIsNeededToFindTheFault_noDefaultRuns) {
   TuneState State(Request, Runner);
   valueOf(traceProgram(State));
   State.setBudget();
-  State.PlainWallS = 60;
+  State.PlainWallS = 33;
   State.SelectsByRuns = true;
-  State.RunsAfterCheck = 1;
+  State.LeavesVarying = true;
   ProgramOutput Other{0, "sum 2\n", {}};
   EXPECT_EQ(valueOf(State.Check.difference(Other)).value_or(""),
             "line 1 of the output is 'sum 2' instead of 'sum 1'; the default was not run again: "
             "what is left of the budget of 100.0 s is needed to find the kernel at fault");
   EXPECT_EQ(Runner.Runs.size(), 1u);
-  State.PlainWallS = 40;
+  State.PlainWallS = 30;
   EXPECT_NE(valueOf(State.Check.difference(Other)), std::nullopt);
   ASSERT_GT(Runner.Runs.size(), 1u) << "there is time for both";
   EXPECT_TRUE(Runner.Runs[1].Env.count(probe::StretchVariable)) << "it was not given up before";
+}
+
+TEST_F(TuneStagesTest, wholeRuns_haveTimeForOneVariantAndItsConfirmation) {
+  TuneState State(Request, Runner);
+  EXPECT_TRUE(wholeRunsHaveTime(State)) << "without a budget";
+  valueOf(traceProgram(State));
+  State.setBudget();
+  State.PlainWallS = 9.9; // Of 100 s a tenth is kept, and nine runs take 89.1 s.
+  EXPECT_TRUE(wholeRunsHaveTime(State));
+  State.PlainWallS = 10.1;
+  EXPECT_FALSE(wholeRunsHaveTime(State));
 }
 
 TEST_F(TuneStagesTest, undecidedKernel_noTimeToScreen_itsFastestVariantIsConfirmed) {

@@ -39,6 +39,21 @@ TEST(GainProspect, promise_countsAsMuchAsEarlierOnesWereKept) {
   EXPECT_DOUBLE_EQ(Nothing.next(0.12, 0.1).Promised, 0.05) << "0.07 of 0.14 was kept";
 }
 
+/// Where whole runs lose their time, a round that has found something still counts as kept.
+TEST(GainProspect, wholeRunsWithoutTime_promiseNothingBesideANominee) {
+  GainProspect First = GainProspect().next(0.02, 0.04, 0.04);
+  EXPECT_DOUBLE_EQ(First.InHand, 0.06);
+  EXPECT_DOUBLE_EQ(First.nominated(), 0.02);
+  GainProspect Second = First.next(0.05, 0.03, 0.04, /*RunsHaveTime=*/false);
+  EXPECT_DOUBLE_EQ(Second.InHand, 0.05);
+  EXPECT_DOUBLE_EQ(Second.ByRuns, 0);
+  EXPECT_NEAR(Second.Promised, 0.03 * 0.03 / 0.04, 1e-12) << "0.03 of 0.04 was kept";
+  EXPECT_TRUE(Second.favoursSearch());
+  EXPECT_FALSE(First.next(0.05, 0.03, 0.04).favoursSearch()) << "whole runs need the time";
+  EXPECT_DOUBLE_EQ(GainProspect().next(0, 0, 0.04, false).ByRuns, 0.04)
+      << "nothing else is confirmed";
+}
+
 TEST(RoundBudget, timeForTheShortestConfirmation_isKept) {
   RoundBudget B{20, 1};
   // A twentieth for the rest, six runs to confirm, one run of the round itself: twelve are left.
@@ -66,7 +81,9 @@ TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
   EXPECT_EQ(B.confirmationS({.InHand = 0.05, .Promised = 0.01}), 4);
   EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01}), 3);
   EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001}), 6) << "the search is over";
-  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06}), 6) << "as long as three runs";
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06}), 6) << "three runs of 2 s";
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.05}), 8)
+      << "no timing run has found the half of it";
 }
 
 TEST(RoundBudget, longProgram_onlyTwoPairsAreSetAside) {

@@ -1,4 +1,5 @@
 #include "Tune/Selection/Selection.h"
+#include "Tune/Selection/SelectionRuns.h"
 
 #include "SimulatedWorld.h"
 #include "unit/Support/ProgressTesting.h"
@@ -488,6 +489,16 @@ TEST(Selection, pairs_budgetSpent_growNoMore) {
     Undecided += O.Subjects[0].Reason == BudgetReason && O.End == ConfirmationEnd::Budget;
   }
   EXPECT_GT(Undecided, 0u);
+}
+
+TEST(Selection, varyingNominee_isLeftBesideOthers) {
+  std::vector<SubjectSpace> Spaces = {{"a", 3, 2}, {"b", 3, 2}, {"c", 3, 0}};
+  Spaces[2].Varies = true;
+  EXPECT_FALSE(mayLeaveVarying(Spaces)) << "it is not nominated";
+  Spaces[1].Varies = true;
+  EXPECT_TRUE(mayLeaveVarying(Spaces));
+  Spaces[0].Varies = true;
+  EXPECT_FALSE(mayLeaveVarying(Spaces)) << "nothing would be left";
 }
 
 TEST(Selection, confirmation_takesThreeRunsAtLeast) {
