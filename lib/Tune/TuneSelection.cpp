@@ -217,7 +217,7 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
   TuningScope Scope = State.Request.Options.Scope;
   std::vector<SubjectSpace> Subjects = subjectsOf(Job, Built, Scope);
   if (InRun)
-    applyInRun(*InRun, Subjects);
+    applyInRun(*InRun, Built, Subjects);
   if (Scope == TuningScope::Kernel)
     excludeAbsent(State, Built, Subjects);
   addTraced(Job, Scope, Subjects);

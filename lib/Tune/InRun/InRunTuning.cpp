@@ -213,13 +213,15 @@ std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
   return Left;
 }
 
-void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subjects) {
+void carve::applyInRun(const InRunTuning &InRun, const JobBuild &Built,
+                       std::vector<SubjectSpace> &Subjects) {
   for (size_t K = 0; K < InRun.Outcomes.size(); ++K) {
     const InRunOutcome &O = InRun.Outcomes[K];
     Subjects[K].Nominee = O.Nominee;
     if (O.Nominee) {
       Subjects[K].Predicted = O.Ratio.Median;
       Subjects[K].Varies = O.Proof == OutputProof::WithinSpread;
+      Subjects[K].MayMoveBits = needsComparedOutput(Built.Kernels[K].Variants[O.Nominee]);
     }
     if (O.Verdict == InRunVerdict::Stays)
       Subjects[K].Stays = O.Reason;

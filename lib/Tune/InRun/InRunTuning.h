@@ -41,9 +41,11 @@ InRunTuning judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
                            std::vector<ModeChoice> Choices, TimingRunResult Run,
                            llvm::ArrayRef<VerifiedVariant> Earlier = {});
 
-/// Sets in \p Subjects, one per kernel, what the timing runs decided: nominees with their ratios,
-/// kernels that stay, and rejected variants.
-void applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subjects);
+/// Sets in \p Subjects, one per kernel, what the timing runs decided about the variants of \p
+/// Built: nominees with their ratios and with what makes them suspect, kernels that stay, and
+/// rejected variants.
+void applyInRun(const InRunTuning &InRun, const JobBuild &Built,
+                std::vector<SubjectSpace> &Subjects);
 
 /// How kernel number \p Kernel was decided: `replay`, `rotate`, `verify-rotate`, or `fixed` if
 /// whole runs had to decide.

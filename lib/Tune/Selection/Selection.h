@@ -34,8 +34,11 @@ struct SubjectSpace {
   std::map<size_t, std::string> Excluded = {}; ///< Variants that are not run, with the reason.
   double Predicted = 0; ///< The nominee's ratio in the timing run; 0 if not known.
   /// Whether the default's output was seen to differ from run to run, so that the nominee's could
-  /// not be compared bit by bit. It is the first to be suspected of a fault.
+  /// not be compared bit by bit.
   bool Varies = false;
+  /// Whether a knob of the nominee may move last bits (VariantSetting::needsComparedOutput()). It
+  /// did not in the launches that were compared.
+  bool MayMoveBits = false;
   /// GPU times of the subject in earlier runs of the untouched program.
   std::vector<double> EarlierNs = {};
 };

@@ -117,29 +117,36 @@ llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &
   return Found;
 }
 
-/// \p A had the \p Fault. Runs it without the variants of subjects that vary by themselves. If
-/// that has no fault, it is theirs: excludes those that cause it when they run alone, or all of
-/// them, because such a fault may come only now and then, and takes them out of \p A. Returns the
-/// sound run of what \p A is then, if one was made. Changes nothing if the cause is still to be
-/// looked for.
-llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveVarying(Assignment &A,
-                                                                     const std::string &Fault) {
-  std::vector<size_t> Varying;
+/// Why a variant of \p S is suspected first; empty if it is not.
+static std::string suspicionOf(const SubjectSpace &S) {
+  return S.Varies        ? "whose output varies by itself"
+         : S.MayMoveBits ? "whose knob may move last bits"
+                         : "";
+}
+
+/// \p A had the \p Fault. Runs it without the variants that are suspected first. If that has no
+/// fault, it is theirs: excludes those that cause it when they run alone, or all of them, because
+/// such a fault may come only now and then, and takes them out of \p A. Returns the sound run of
+/// what
+/// \p A is then, if one was made. Changes nothing if the cause is still to be looked for.
+llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveSuspects(Assignment &A,
+                                                                      const std::string &Fault) {
+  std::vector<size_t> Suspects;
   Assignment Steady = A;
   for (size_t S = 0; S < A.size(); ++S)
-    if (Subjects[S].Varies && A[S] >= FirstPlace) {
-      Varying.push_back(S);
+    if (A[S] >= FirstPlace && !suspicionOf(Subjects[S]).empty()) {
+      Suspects.push_back(S);
       Steady[S] = 0;
     }
-  if (Varying.empty() || Steady == Assignment(A.size(), 0) || !timeFor(1))
+  if (Suspects.empty() || Steady == Assignment(A.size(), 0) || !timeFor(1))
     return std::optional<RunSample>();
   llvm::Expected<RunSample> Sample = runOnce(Steady);
   if (!Sample)
     return Sample.takeError();
   if (Sample->Fault)
     return std::optional<RunSample>();
-  if (Varying.size() > 1) {
-    llvm::Expected<std::vector<Choice>> Found = findFaults(A, Varying);
+  if (Suspects.size() > 1) {
+    llvm::Expected<std::vector<Choice>> Found = findFaults(A, Suspects);
     if (!Found)
       return Found.takeError();
     for (Choice C : *Found)
@@ -147,8 +154,8 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveVarying(Assignment 
     if (!Found->empty())
       return std::optional<RunSample>();
   }
-  for (size_t S : Varying)
-    exclude({S, A[S]}, Fault + " (without it, whose output varies by itself, a run was right)");
+  for (size_t S : Suspects)
+    exclude({S, A[S]}, Fault + " (without it, " + suspicionOf(Subjects[S]) + ", a run was right)");
   A = std::move(Steady);
   return std::optional<RunSample>(std::move(*Sample));
 }
@@ -162,7 +169,7 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignm
       return std::optional<RunSample>(std::move(*Sample));
     logLine("fault: " + *Sample->Fault);
     const Assignment Before = A;
-    auto Without = leaveVarying(A, *Sample->Fault);
+    auto Without = leaveSuspects(A, *Sample->Fault);
     if (!Without || *Without)
       return Without;
     if (A != Before) {

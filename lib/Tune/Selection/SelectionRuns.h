@@ -18,9 +18,9 @@ public:
                 RunFunction Run, ProgressDisplay &Progress);
 
   /// Runs \p A. If the run has a fault, finds and excludes the variants that cause it, replaces
-  /// them by their default in \p A, and runs again. Those of subjects that vary by themselves
-  /// (SubjectSpace::Varies) are excluded already if a run without them has no fault. Returns
-  /// nothing if the run has a fault three times.
+  /// them by their default in \p A, and runs again. Those that are suspected first are excluded
+  /// already if a run without them has no fault: of subjects that vary by themselves, and those
+  /// that may move last bits. Returns nothing if the run has a fault three times.
   llvm::Expected<std::optional<RunSample>> runWithoutFaults(Assignment &A);
 
   /// Tells the progress display to expect \p More runs.
@@ -51,7 +51,7 @@ private:
   void tell(unsigned InAll) const;
   llvm::Expected<RunSample> runOnce(const Assignment &A);
   llvm::Expected<std::vector<Choice>> findFaults(const Assignment &A, std::vector<size_t> Suspects);
-  llvm::Expected<std::optional<RunSample>> leaveVarying(Assignment &A, const std::string &Fault);
+  llvm::Expected<std::optional<RunSample>> leaveSuspects(Assignment &A, const std::string &Fault);
   void exclude(Choice C, const std::string &Fault);
 
   RunFunction Run;
@@ -67,8 +67,8 @@ std::string numbersText(const char *Format, double A, double B = 0, double C = 0
 /// The pairs after which a confirmation of \p Subjects can decide at the earliest.
 unsigned leastPairs(const std::vector<SubjectSpace> &Subjects);
 
-/// Whether a fault of a run with the nominees of \p Subjects is first looked for by a run without
-/// those that vary by themselves: there are nominees of both kinds.
+/// Whether there are nominees of \p Subjects that vary by themselves and others that do not, so
+/// that a run without the former may tell that a fault is theirs.
 bool mayLeaveVarying(const std::vector<SubjectSpace> &Subjects);
 
 } // namespace carve

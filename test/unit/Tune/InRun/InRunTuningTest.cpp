@@ -32,7 +32,7 @@ protected:
 
   InRunTuning judged() {
     InRunTuning T = judgeTimingRun(Job, Built, Choices, Result);
-    applyInRun(T, Subjects);
+    applyInRun(T, Built, Subjects);
     return T;
   }
 
@@ -45,6 +45,15 @@ protected:
 };
 
 } // namespace
+
+TEST_F(InRunTuningTest, nomineeThatMayMoveLastBits_isSuspect) {
+  InRunTuning T = judged();
+  Built.Kernels[1].Variants[2].Setting.FrontEnd = FrontEndKnob::NewerLlvm;
+  applyInRun(T, Built, Subjects);
+  EXPECT_FALSE(Subjects[0].MayMoveBits);
+  EXPECT_TRUE(Subjects[1].MayMoveBits);
+  EXPECT_FALSE(Subjects[2].MayMoveBits) << "nothing is nominated";
+}
 
 TEST_F(InRunTuningTest, subjects_afterATimingRun_haveWhatIsDecided) {
   InRunTuning T = judged();

@@ -495,6 +495,24 @@ TEST(Confirmation, faultThatComesLate_isOfTheKernelThatVaries) {
   }
 }
 
+/// A knob that may move last bits did not in the launches that were compared. If it does in others,
+/// the run without it tells, and what is left is confirmed.
+TEST(Confirmation, faultOfAKnobThatMayMoveBits_oneRunTells) {
+  for (bool Suspected : {true, false}) {
+    SimulatedWorld W;
+    for (double Ratio : {0.7, 0.6, 0.8, 0.8, 0.8})
+      W.add({Ratio});
+    W.Faults[{1, 2}] = "line 10 differs";
+    std::vector<SubjectSpace> Spaces = predicted({0.7, 0.6, 0.8, 0.8, 0.8});
+    Spaces[1].MayMoveBits = Suspected;
+    SelectionOutcome O = W.select(timeForRuns(7, W), Spaces);
+    EXPECT_EQ(W.chosen(O), Suspected ? (Chosen{2, 0, 2, 2, 2}) : Chosen(5, 0));
+    EXPECT_EQ(O.Subjects[1].Reason.find("whose knob may move last bits") != std::string::npos,
+              Suspected)
+        << O.Subjects[1].Reason;
+  }
+}
+
 /// One of two kernels that vary is at fault: always, or only in the first run that has it.
 TEST(Confirmation, faultBesideTwoKernelsThatVary_isOfTheOneThatCausesItAgain) {
   for (bool ComesAgain : {true, false}) {
