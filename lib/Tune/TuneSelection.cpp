@@ -43,19 +43,22 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
   }
 }
 
-/// The runs that the time which is left has room for beside the shortest confirmation; below 0 if
-/// it has none for that. A tenth of it is kept for what is not a run.
-static double runsBesideConfirmation(double LeftS, double RunS, unsigned LeastPairs) {
-  return 0.9 * LeftS / RunS - 2.0 * LeastPairs;
+/// The runs that the time which is left has room for beside a confirmation of \p Pairs pairs; below
+/// 0 if it has none for that, and nothing if time is not limited. A tenth of it is kept for what is
+/// not a run.
+static std::optional<double> runsBesideConfirmation(const TuneState &State, unsigned Pairs) {
+  std::optional<double> Left = State.secondsLeft();
+  if (!Left || State.PlainWallS <= 0)
+    return std::nullopt;
+  return 0.9 * *Left / State.runS() - 2.0 * Pairs;
 }
 
 /// The runs that try one variant of each kernel: the default and its copy run as well.
 constexpr double RunsToTryOne = FirstPlace + 1;
 
 bool carve::wholeRunsHaveTime(const TuneState &State) {
-  std::optional<double> Left = State.secondsLeft();
-  return !Left || State.PlainWallS <= 0 ||
-         runsBesideConfirmation(*Left, State.runS(), ConfirmationLooks[0].Pairs) >= RunsToTryOne;
+  std::optional<double> Runs = runsBesideConfirmation(State, ConfirmationLooks[0].Pairs);
+  return !Runs || *Runs >= RunsToTryOne;
 }
 
 /// The variants of kernel \p K that whole runs may try, those which promise most first: what was
@@ -109,13 +112,12 @@ static void nominateUndecided(const InRunTuning *InRun, const SelectionLimits &L
 /// tried.
 static void excludeUnpromising(const TuneState &State, const InRunTuning *InRun,
                                std::vector<SubjectSpace> &Subjects) {
-  std::optional<double> Left = State.secondsLeft();
-  if (!Left || State.PlainWallS <= 0)
+  std::optional<double> Runs = runsBesideConfirmation(State, leastPairs(Subjects));
+  if (!Runs)
     return;
-  double Runs = runsBesideConfirmation(*Left, State.runS(), leastPairs(Subjects));
-  if (Runs >= 0 && Runs < RunsToTryOne)
+  if (*Runs >= 0 && *Runs < RunsToTryOne)
     nominateUndecided(InRun, State.Request.Limits, Subjects);
-  size_t Most = Runs > FirstPlace ? size_t(Runs) - FirstPlace : 1;
+  size_t Most = *Runs > FirstPlace ? size_t(*Runs) - FirstPlace : 1;
   for (size_t K = 0; K < Subjects.size(); ++K) {
     SubjectSpace &S = Subjects[K];
     if (S.Nominee || !S.Stays.empty())

@@ -12,6 +12,7 @@ namespace carve {
 /// has those before. The order of the two runs alternates, and every second default run has the
 /// control copies in place. The first run is the untouched program's, because its output shows
 /// which lines change by themselves.
+///
 /// If the pair \p Shares the default's run of the pair before, only the candidates run.
 ///
 /// Returns false, and leaves \p Pairs as it is, if a run has a fault. Fails if the tuning was

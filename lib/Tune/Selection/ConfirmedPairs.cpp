@@ -14,13 +14,9 @@ void ConfirmedPairs::begin(llvm::ArrayRef<size_t> Candidates) {
 PairedTimes ConfirmedPairs::timesOf(size_t S, std::vector<double> Earlier) const {
   PairedTimes Times;
   Times.Earlier = std::move(Earlier);
-  for (const ConfirmedPair &P : Pairs) {
-    if (!P.has(S))
-      continue;
-    Times.Tuned.push_back(P.Tuned[S]);
-    Times.Default.push_back(P.Default[S]);
-    Times.Sharing += P.SharesDefault && Times.count() > 1;
-  }
+  for (const ConfirmedPair &P : Pairs)
+    if (P.has(S))
+      Times.add(P.Tuned[S], P.Default[S], P.SharesDefault);
   return Times;
 }
 
@@ -33,9 +29,7 @@ PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
     for (size_t S : Tried)
       if (!llvm::is_contained(Standing, S))
         Tuned += P.Default[S] - P.Tuned[S];
-    Times.Tuned.push_back(Tuned);
-    Times.Default.push_back(P.ProgramDefault);
-    Times.Sharing += P.SharesDefault;
+    Times.add(Tuned, P.ProgramDefault, P.SharesDefault);
   }
   return Times;
 }
@@ -43,11 +37,8 @@ PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
 PairedTimes ConfirmedPairs::timesIn(double ConfirmedPair::*Tuned,
                                     double ConfirmedPair::*Default) const {
   PairedTimes Times;
-  for (const ConfirmedPair &P : Pairs) {
-    Times.Tuned.push_back(P.*Tuned);
-    Times.Default.push_back(P.*Default);
-    Times.Sharing += P.SharesDefault;
-  }
+  for (const ConfirmedPair &P : Pairs)
+    Times.add(P.*Tuned, P.*Default, P.SharesDefault);
   return Times;
 }
 

@@ -33,6 +33,13 @@ struct PairedTimes {
   std::vector<double> Earlier;
 
   size_t count() const { return Tuned.size(); }
+  /// Adds a pair with the times \p OfTuned and \p OfDefault. If it \p Shares the default's run of a
+  /// pair that is not here, that run counts as its own.
+  void add(double OfTuned, double OfDefault, bool Shares) {
+    Sharing += Shares && count() > 0;
+    Tuned.push_back(OfTuned);
+    Default.push_back(OfDefault);
+  }
   /// The ratio tuned over default of each pair.
   std::vector<double> ratios() const;
 };

@@ -118,7 +118,7 @@ llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &
 }
 
 /// Why a variant of \p S is suspected first; empty if it is not.
-static std::string suspicionOf(const SubjectSpace &S) {
+static llvm::StringRef suspicionOf(const SubjectSpace &S) {
   return S.Varies        ? "whose output varies by itself"
          : S.MayMoveBits ? "whose knob may move last bits"
                          : "";
@@ -126,9 +126,8 @@ static std::string suspicionOf(const SubjectSpace &S) {
 
 /// \p A had the \p Fault. Runs it without the variants that are suspected first. If that has no
 /// fault, it is theirs: excludes those that cause it when they run alone, or all of them, because
-/// such a fault may come only now and then, and takes them out of \p A. Returns the sound run of
-/// what
-/// \p A is then, if one was made. Changes nothing if the cause is still to be looked for.
+/// such a fault may come only now and then, and takes them out of \p A. Then returns the sound run
+/// of \p A, if one was made. Changes nothing if the cause is still to be looked for.
 llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveSuspects(Assignment &A,
                                                                       const std::string &Fault) {
   std::vector<size_t> Suspects;
@@ -155,7 +154,8 @@ llvm::Expected<std::optional<RunSample>> SelectionRuns::leaveSuspects(Assignment
       return std::optional<RunSample>();
   }
   for (size_t S : Suspects)
-    exclude({S, A[S]}, Fault + " (without it, " + suspicionOf(Subjects[S]) + ", a run was right)");
+    exclude({S, A[S]},
+            Fault + " (without it, " + suspicionOf(Subjects[S]).str() + ", a run was right)");
   A = std::move(Steady);
   return std::optional<RunSample>(std::move(*Sample));
 }
