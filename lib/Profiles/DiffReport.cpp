@@ -42,8 +42,9 @@ std::string speedupText(const Evidence &E) {
   if (E.Pairs == 0 || E.Ratio <= 0 || E.RatioLow <= 0 || E.RatioHigh <= 0)
     return "";
   std::string Text;
-  llvm::raw_string_ostream(Text) << llvm::format("%.3f [%.3f,%.3f] of %u pairs", 1 / E.Ratio,
-                                                 1 / E.RatioHigh, 1 / E.RatioLow, E.Pairs);
+  llvm::raw_string_ostream(Text) << llvm::format("%.3f [%.3f,%.3f] of %u %s", 1 / E.Ratio,
+                                                 1 / E.RatioHigh, 1 / E.RatioLow, E.Pairs,
+                                                 E.Pairs == 1 ? "pair" : "pairs");
   return Text;
 }
 

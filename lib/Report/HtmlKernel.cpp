@@ -61,7 +61,7 @@ void KernelSection::printHead() {
     OS << (K.Entries.size() == 1 ? "as a further entry: " : "as further entries: ");
   if (K.Tuned && K.Pairs)
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
-       << " pairs of runs";
+       << (K.Pairs == 1 ? " pair of runs" : " pairs of runs");
   else if (!K.Reason.empty())
     OS << markupText(K.Reason.words());
   OS << "</p></header>\n";

@@ -220,6 +220,7 @@ void carve::applyInRun(const InRunTuning &InRun, const JobBuild &Built,
     Subjects[K].Nominee = O.Nominee;
     if (O.Nominee) {
       Subjects[K].Predicted = O.Ratio.Median;
+      Subjects[K].Compared = O.Proof != OutputProof::ProgramOutput;
       Subjects[K].Varies = O.Proof == OutputProof::WithinSpread;
       Subjects[K].MayMoveBits = needsComparedOutput(Built.Kernels[K].Variants[O.Nominee]);
     }

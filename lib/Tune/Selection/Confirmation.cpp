@@ -46,6 +46,8 @@ private:
   void giveUpAll(std::vector<size_t> &Standing, ConfirmationEnd Limit) {
     giveUpAll(Standing, std::vector(Standing), Limit);
   }
+  bool isLone() const { return Pairs.size() == LoneLook.Pairs; }
+  const ConfirmationLook &lookInHaste() const { return isLone() ? LoneLook : HurriedLook; }
   bool isSureInHaste(size_t S);
   std::vector<size_t> sureInHaste(const std::vector<size_t> &Standing);
   std::vector<size_t> provenOf(std::vector<size_t> Sure) const;
@@ -110,15 +112,17 @@ void Confirmation::giveUp(size_t S, ConfirmationEnd Limit) {
                            O.Ratio.Median, O.Ratio.High, highBound(S));
 }
 
-/// Whether the pairs of the hurried look support what was predicted of subject \p S.
+/// Whether the pairs of the hurried look support what was predicted of subject \p S. In a single
+/// pair its candidate has run only once, so what that wrote must have been compared before.
 bool Confirmation::isSureInHaste(size_t S) {
+  const SubjectSpace &Subject = Subjects[S];
   PairedTimes Times = timesOf(S);
-  if (Subjects[S].Predicted <= 0 || Times.count() < HurriedLook.Pairs || Times.Earlier.empty() ||
-      !supports(Times, Subjects[S].Predicted))
+  if (Subject.Predicted <= 0 || Subject.EarlierNs.empty() || Times.count() < HurriedLook.Pairs ||
+      (isLone() && !Subject.Compared) || !supports(Times, Subject.Predicted))
     return false;
   SubjectOutcome &O = Outcome.Subjects[S];
-  O.Ratio = pairedInterval(Times, HurriedLook.Level);
-  O.Pairs = Times.count();
+  O.Ratio = pairedInterval(Times, lookInHaste().Level);
+  O.Pairs = std::min<unsigned>(Times.count(), Pairs.size());
   O.ControlDistance = Pairs.controlDistance(S);
   return O.Ratio.Median <= Limits.WinningRatio;
 }
@@ -134,7 +138,7 @@ std::vector<size_t> Confirmation::sureInHaste(const std::vector<size_t> &Standin
 /// the program's times contradict it.
 std::vector<size_t> Confirmation::provenOf(std::vector<size_t> Sure) const {
   llvm::erase_if(Sure, [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
-  if (!Sure.empty() && Sum.isContradicted(Sure, HurriedLook.Level))
+  if (!Sure.empty() && Sum.isContradicted(Sure, lookInHaste().Level))
     Sure.clear();
   return Sure;
 }
@@ -147,19 +151,21 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
   return Others;
 }
 
-/// Looks at the pairs so far if there is no time for more (HurriedLook). Returns whether those of
+/// Looks at the pairs so far if there is no time for more (HurriedLook, LoneLook). Returns whether
+/// those of
 /// \p Standing that are sure have won, and gives up the others; if not, nothing is decided. If the
 /// program's times scatter too much to confirm what they gain together, or show far more than was
 /// predicted, only those win that their own times prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
-  if (Pairs.size() < HurriedLook.Pairs || (!Pairs.last().SharesDefault && Runs.timeFor(2)))
+  if (isLone() ? Limits.EarlierProgramNs.empty() : !Pairs.last().SharesDefault && Runs.timeFor(2))
     return false;
+  const double Level = lookInHaste().Level;
   std::vector<size_t> Winners = sureInHaste(Standing);
   // isSureInHaste() lets the gain of each candidate be half of what was predicted. No more is asked
   // of their sum.
   constexpr double Tolerance = 0.5;
-  bool BySum = !Winners.empty() &&
-               Sum.isAsPredicted(Winners, HurriedLook.Level, 1 - Limits.LeastMargin, Tolerance);
+  bool BySum =
+      !Winners.empty() && Sum.isAsPredicted(Winners, Level, 1 - Limits.LeastMargin, Tolerance);
   if (!BySum)
     Winners = provenOf(std::move(Winners));
   if (Winners.empty())
@@ -169,7 +175,7 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
   if (BySum)
     Outcome.End = ConfirmationEnd::Sum;
-  LastLevel = HurriedLook.Level;
+  LastLevel = Level;
   return true;
 }
 
@@ -258,19 +264,17 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
   Standing.clear();
 }
 
-/// Adds pairs up to \p Target, or fewer if there is no time for more than those of the hurried
-/// look, or if another limit is reached and the least number is made. The last one for that look
+/// Adds pairs up to \p Target, or fewer if there is no time for more than those of the hurried or
+/// the lone look, or if another limit is reached and the least number is made. The second one
 /// shares the default's run if there is no time for two runs. Returns false if a subject had to be
-/// removed from \p Standing, or all of them because there is no time for that one.
+/// removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
     if (Pairs.size() >= HurriedLook.Pairs && !Runs.timeFor(2))
       return true;
     bool Shares = Pairs.size() == HurriedLook.Pairs - 1 && !Runs.timeFor(2);
-    if (Shares && !Runs.timeFor(1)) {
-      giveUpAll(Standing, ConfirmationEnd::Budget);
-      return false;
-    }
+    if (Shares && !Runs.timeFor(1))
+      return true;
     if (Pairs.size() >= leastPairs(Subjects) && limitReached(1))
       return true;
     if (!Runs.mayRun(Shares ? 1 : 2)) {
@@ -312,7 +316,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     return Begun;
   if (winsInHaste(Standing))
     return true;
-  if (Pairs.last().SharesDefault) {
+  if (isLone() || Pairs.last().SharesDefault) {
     giveUpAll(Standing, ConfirmationEnd::Budget);
     return false;
   }
@@ -335,13 +339,22 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   return Won && !Standing.empty() && (Standing.size() == Before || !mayConfirmAgain());
 }
 
+/// The interval of the ratio of wall times or spans. That of a single pair is not known, and
+/// reaches to 1.
+RatioInterval wallInterval(const PairedTimes &Times) {
+  if (Times.count() > 1)
+    return pairedInterval(Times, WallLevel);
+  double Ratio = Times.ratios().front();
+  return {Ratio, std::min(Ratio, 1.0), std::max(Ratio, 1.0)};
+}
+
 /// Computes the ratios of the program with the candidates of \p Standing from all pairs. The wall
 /// time is that of all that were tried.
 void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   Outcome.Program = pairedInterval(Sum.programTimes(Standing), LastLevel);
-  Outcome.Wall = pairedInterval(Pairs.wallTimes(), WallLevel);
+  Outcome.Wall = wallInterval(Pairs.wallTimes());
   std::optional<PairedTimes> Spans = Pairs.spans();
-  Outcome.Span = Spans ? std::optional(pairedInterval(*Spans, WallLevel)) : std::nullopt;
+  Outcome.Span = Spans ? std::optional(wallInterval(*Spans)) : std::nullopt;
   Outcome.Pairs = Pairs.size();
 }
 

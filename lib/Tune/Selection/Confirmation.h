@@ -29,9 +29,10 @@ namespace carve {
 /// kernels are measurably above 1 (0.5 % each), all subjects keep their defaults.
 ///
 /// With a budget, a confirmation starts if there is time for one pair. If there is then no time for
-/// two runs, the second pair shares the default's run of the first, so that three runs decide.
-/// Nothing wins if there is no time for the third run. The three runs have no control copies, so
-/// the control's distance counts as 0. Subjects that are undecided keep their default with
+/// two runs, the second pair shares the default's run of the first, so that three runs decide. If
+/// there is no time for the third run either, the default's earlier runs count in the place of more
+/// pairs (LoneLook). These runs have no control copies, so the control's distance counts as 0.
+/// Subjects that are undecided keep their default with
 /// BudgetReason. If candidates were dropped and there is no time to confirm the others again, those
 /// win that a timing run has nominated and whose own times in the last pairs prove the gain.
 llvm::Error confirmCandidates(SelectionRuns &Runs);

@@ -11,13 +11,17 @@ void ConfirmedPairs::begin(llvm::ArrayRef<size_t> Candidates) {
   Tried = Candidates.vec();
 }
 
+PairedTimes ConfirmedPairs::withEarlier(PairedTimes Times) const {
+  return Pairs.size() == 1 && Times.count() == 1 ? Times.withEarlierDefaults() : Times;
+}
+
 PairedTimes ConfirmedPairs::timesOf(size_t S, std::vector<double> Earlier) const {
   PairedTimes Times;
   Times.Earlier = std::move(Earlier);
   for (const ConfirmedPair &P : Pairs)
     if (P.has(S))
       Times.add(P.Tuned[S], P.Default[S], P.SharesDefault);
-  return Times;
+  return withEarlier(std::move(Times));
 }
 
 PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
@@ -31,7 +35,7 @@ PairedTimes ConfirmedPairs::programTimes(llvm::ArrayRef<size_t> Standing,
         Tuned += P.Default[S] - P.Tuned[S];
     Times.add(Tuned, P.ProgramDefault, P.SharesDefault);
   }
-  return Times;
+  return withEarlier(std::move(Times));
 }
 
 PairedTimes ConfirmedPairs::timesIn(double ConfirmedPair::*Tuned,

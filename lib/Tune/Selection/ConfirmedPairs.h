@@ -39,12 +39,15 @@ public:
   /// The last pair; there must be one.
   const ConfirmedPair &last() const { return Pairs.back(); }
 
+  // The times of a single pair are those of as many pairs as there are runs of the default, with
+  // the earlier ones (PairedTimes::withEarlierDefaults()).
+
   /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;
   /// The program's times with the candidates of \p Standing only: for any other subject that ran
   /// its candidate, the time of its default is counted.
   PairedTimes programTimes(llvm::ArrayRef<size_t> Standing, std::vector<double> Earlier) const;
-  /// The wall times of all runs, with all that were tried.
+  /// The wall times of all runs, with all that were tried. Those of earlier runs are not known.
   PairedTimes wallTimes() const {
     return timesIn(&ConfirmedPair::WallTuned, &ConfirmedPair::WallDefault);
   }
@@ -58,6 +61,7 @@ public:
   double programRatio(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<double> Ratios) const;
 
 private:
+  PairedTimes withEarlier(PairedTimes Times) const;
   PairedTimes timesIn(double ConfirmedPair::*Tuned, double ConfirmedPair::*Default) const;
 
   std::vector<ConfirmedPair> Pairs;

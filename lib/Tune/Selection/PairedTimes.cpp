@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 using namespace carve;
 
@@ -31,6 +32,16 @@ std::vector<double> PairedTimes::ratios() const {
   return Ratios;
 }
 
+PairedTimes PairedTimes::withEarlierDefaults() const {
+  PairedTimes All = *this;
+  for (double Ns : std::exchange(All.Earlier, {})) {
+    All.Tuned.push_back(Tuned.back());
+    All.Default.push_back(Ns);
+    ++All.SharingTuned;
+  }
+  return All;
+}
+
 namespace {
 
 /// How sure the mean logarithm of the ratios is.
@@ -43,11 +54,13 @@ Certainty certaintyOf(const PairedTimes &Times) {
   double Count = double(Times.count());
   double Paired = squaredDeviations(logarithms(Times.ratios())) / (Count - 1) / Count;
   std::vector<double> Defaults(Times.Default.begin(), Times.Default.end() - Times.Sharing);
-  double OfMeans = 1 / Count + 1 / double(Defaults.size()); // Variances of both mean logarithms.
+  std::vector<double> Tuned(Times.Tuned.begin(), Times.Tuned.end() - Times.SharingTuned);
+  // Variances of both mean logarithms.
+  double OfMeans = 1 / double(Tuned.size()) + 1 / double(Defaults.size());
   std::copy(Times.Earlier.begin(), Times.Earlier.end(), std::back_inserter(Defaults));
-  unsigned Dof = Defaults.size() + Times.count() - 2 + /*the usual scatter*/ 1;
-  double OfRun = (squaredDeviations(logarithms(Defaults)) +
-                  squaredDeviations(logarithms(Times.Tuned)) + UsualScatter * UsualScatter) /
+  unsigned Dof = Defaults.size() + Tuned.size() - 2 + /*the usual scatter*/ 1;
+  double OfRun = (squaredDeviations(logarithms(Defaults)) + squaredDeviations(logarithms(Tuned)) +
+                  UsualScatter * UsualScatter) /
                  Dof;
   return {std::sqrt(std::max(Paired, OfMeans * OfRun)), Dof};
 }

@@ -29,6 +29,8 @@ struct PairedTimes {
   /// So many of the last pairs have no run of the default of their own: Default repeats the time of
   /// the pair before. The first pair has one.
   unsigned Sharing = 0;
+  /// The same of the tuned version, in pairs that withEarlierDefaults() has made.
+  unsigned SharingTuned = 0;
   /// Times of the default in runs before the confirmation. They only tell how much it scatters.
   std::vector<double> Earlier;
 
@@ -42,6 +44,9 @@ struct PairedTimes {
   }
   /// The ratio tuned over default of each pair.
   std::vector<double> ratios() const;
+  /// The same times, but each earlier run of the default makes a pair of its own with the last run
+  /// of the tuned version. There must be a pair.
+  PairedTimes withEarlierDefaults() const;
 };
 
 /// One look at the times.
@@ -58,7 +63,15 @@ struct ConfirmationLook {
 /// without gain for at most one kernel of twenty. If the two pairs share a run of the default, it
 /// is two of the default that have to be slow, which comes up in at most 6.3 %.
 inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
-/// The fewest runs that make its pairs: two with the candidates, and one of the default.
+/// The look that takes the place of the hurried one if there is time for a single pair. Each
+/// earlier run of the default then makes a pair with its run of the candidates, so there are as
+/// many pairs as the default has run, and two at least. One fast run and two slow ones of the
+/// default come up by chance in at most 14.8 % of the programs that run at two speeds; with the
+/// timing run's own error that is 0.74 %. With two runs of the default, the usual scatter alone
+/// makes the interval reach 6.8 % to either side.
+inline constexpr ConfirmationLook LoneLook = {1, 0.002};
+/// The fewest runs that are set aside for a confirmation: they make the pairs of the hurried look,
+/// two with the candidates, and one of the default.
 inline constexpr unsigned FewestRuns = 3;
 /// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
 /// interval reaches at least 4.6 % to either side, which follows from the usual scatter.
@@ -91,7 +104,7 @@ inline constexpr double UsualScatter = 0.005;
 /// logarithms. Otherwise it is the t interval of the mean logarithm. Its standard error is the
 /// larger of two: the one that the pairs' ratios show, and the one that follows if all runs are
 /// independent, with the scatter of all times of both versions and the usual scatter. The degrees
-/// of freedom are those of the latter. A run that two pairs share counts once.
+/// of freedom are those of the latter. A run that several pairs share counts once.
 RatioInterval pairedInterval(const PairedTimes &Times, double Level);
 
 /// What a variant needs to win.

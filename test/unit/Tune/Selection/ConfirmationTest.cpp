@@ -6,6 +6,7 @@
 #include "Tune/InRun/InRunSelection.h"
 #include "Tune/Selection/PairedTimes.h"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace carve;
@@ -106,6 +107,14 @@ std::vector<SubjectSpace> predicted(const std::vector<double> &Ratios) {
     Spaces.push_back({"s" + std::to_string(S), 3, 2});
     Spaces.back().Predicted = Ratios[S];
   }
+  return Spaces;
+}
+
+/// The same for nominees whose output a timing run has compared.
+std::vector<SubjectSpace> compared(const std::vector<double> &Ratios) {
+  std::vector<SubjectSpace> Spaces = predicted(Ratios);
+  for (SubjectSpace &S : Spaces)
+    S.Compared = true;
   return Spaces;
 }
 
@@ -348,6 +357,83 @@ TEST(Confirmation, timeForThreeRuns_faultInTheLast_nothingWins) {
   SelectionOutcome O = W.select(timeForRuns(3, W), predicted({0.8}));
   EXPECT_EQ(W.chosen(O), Chosen{0});
   EXPECT_EQ(O.Runs, 3u);
+}
+
+/// A run with the candidates, and one of the default beside the traced run.
+TEST(Confirmation, timeForTwoRuns_largeGain_wins) {
+  for (double Ratio : {0.9, 0.96}) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({Ratio});
+    SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({Ratio}));
+    EXPECT_EQ(W.Log, (std::vector<Assignment>{{}, {2}}));
+    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.95 ? 2u : 0u}) << "two runs cannot tell 4 %";
+    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.95 ? "" : BudgetReason);
+    EXPECT_EQ(O.Subjects[0].Pairs, 1u);
+    EXPECT_EQ(O.Pairs, Ratio < 0.95 ? 1u : 0u);
+    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.95);
+    EXPECT_TRUE(std::isfinite(O.Wall.Low) && std::isfinite(O.Wall.High));
+  }
+}
+
+TEST(Confirmation, timeForTwoRuns_notSure_isNotDecided) {
+  auto Wins = [](std::vector<SubjectSpace> Spaces, bool Traced = true, double EarlierFactor = 1) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.Traced = Traced;
+    W.add({0.8});
+    W.Twist = [&](size_t, const Assignment &, RunSample &Sample) {
+      Sample.SubjectNs[0] *= EarlierFactor;
+      Sample.ProgramNs *= EarlierFactor;
+    };
+    SelectionOutcome O = W.select(timeForRuns(2.5, W), std::move(Spaces));
+    EXPECT_EQ(O.Runs, 2u);
+    EXPECT_EQ(O.Subjects[0].Reason, O.Subjects[0].Chosen ? "" : BudgetReason);
+    return W.chosen(O) == Chosen{2};
+  };
+  EXPECT_TRUE(Wins(compared({0.8})));
+  EXPECT_FALSE(Wins(predicted({0.8}))) << "its output was compared in one run only";
+  EXPECT_FALSE(Wins(compared({0}))) << "no timing run has nominated it";
+  EXPECT_FALSE(Wins(compared({0.5}))) << "the timing run promised more";
+  EXPECT_FALSE(Wins(compared({0.8}), /*Traced=*/false)) << "the default has run once only";
+  EXPECT_FALSE(Wins(compared({0.8}), /*Traced=*/true, 0.9)) << "the traced run took 11 % longer";
+}
+
+/// The times of the pair are also those of a candidate that does not agree with its prediction.
+TEST(Confirmation, timeForTwoRuns_notAllAreSure_theOthersWin) {
+  SimulatedWorld W = fiveKernels(0.85);
+  W.Noise = 0.001;
+  W.Subjects[4].Ratios[2] = 1.0;
+  SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({0.8, 0.85, 0.85, 0.85, 0.85}));
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 2, 2, 2, 0}));
+  EXPECT_EQ(O.Subjects[4].Reason, BudgetReason);
+}
+
+TEST(Confirmation, timeForTwoRuns_faultOfTheCandidates_nothingWins) {
+  SimulatedWorld W;
+  W.OtherNs = 0;
+  W.add({0.8});
+  W.Faults[{0, 2}] = "line 1 differs";
+  EXPECT_EQ(W.chosen(W.select(timeForRuns(2.5, W), compared({0.8}))), Chosen{0});
+}
+
+TEST(Confirmation, timeForTwoRuns_falseNominee_isRarelyAccepted) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
+  constexpr unsigned Worlds = 2000;
+  std::mt19937_64 Random(17);
+  for (const RecordedScatter &Scatter : recordedScatter())
+    for (double Predicted : {0.8, 0.93}) {
+      unsigned Accepted = 0;
+      for (unsigned I = 0; I < Worlds; ++I) {
+        SimulatedWorld W;
+        W.OtherNs = 0;
+        W.add({1.0});
+        W.Scatter = [&] { return Scatter.draw(Random); };
+        Accepted += W.chosen(W.select(timeForRuns(2.5, W), compared({Predicted})))[0] == 2;
+      }
+      EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.001) << Scatter.Name;
+    }
 }
 
 /// What two full pairs say is not given up for three runs.

@@ -68,6 +68,19 @@ TEST(PairedTimes, interval_ofPairsThatShareTheDefault_countsItOnce) {
   EXPECT_LT(R.Median / R.Low - 1, GainForFewestRuns);
 }
 
+TEST(PairedTimes, interval_ofOnePairWithAnEarlierDefault_countsTheTunedRunOnce) {
+  PairedTimes Times = pairs(1, 0.9);
+  Times.Earlier = {100.2};
+  Times = Times.withEarlierDefaults();
+  EXPECT_EQ(Times.count(), 2u);
+  EXPECT_TRUE(Times.Earlier.empty());
+  // Deviations from the mean of the logarithms: (0, 2) of the default, in 0.1 %.
+  double Squares = 2e-6 + UsualScatter * UsualScatter;
+  double Error = std::sqrt((1 + 1.0 / 2) * Squares / 2);
+  RatioInterval R = pairedInterval(Times, LoneLook.Level);
+  EXPECT_NEAR(std::log(R.High / R.Low) / 2, 15.764 * Error, 1e-3); // t of 2 degrees of freedom.
+}
+
 TEST(PairedTimes, interval_ofPairsThatDisagree_isWiderThanRunsTell) {
   // Both versions scatter by little, but in opposite directions.
   PairedTimes Apart = pairs(4, 0.9, 0.02), Together = pairs(4, 0.9, 0.02);
