@@ -288,8 +288,7 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     Last.push_back(isTimedFurther(K) ? variantsLeft(All, K, Built) : std::vector<size_t>());
-  Rounds.select(Last);
-  Rounds.assemble();
+  Rounds.settleOn(Last);
   if (Job.Kernels.empty())
     return std::optional<InRunTuning>();
   return std::optional<InRunTuning>(std::move(All));

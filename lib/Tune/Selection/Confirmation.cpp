@@ -34,7 +34,7 @@ private:
   llvm::Expected<bool> confirm(std::vector<size_t> &Standing);
   bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
-  bool mayBegin();
+  bool mayBegin(const std::vector<size_t> &Standing);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
@@ -294,18 +294,22 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   return true;
 }
 
-/// Whether there is time for a confirmation. The first one begins if there is time for one pair,
-/// because what a run takes is only estimated before it. One that is made again needs time for two
-/// pairs: otherwise the pairs that there are tell more.
-bool Confirmation::mayBegin() {
-  return Runs.timeFor(std::exchange(Began, true) ? 2 * HurriedLook.Pairs : 2);
+/// Whether there is time for a confirmation of \p Standing. The first one begins if there is time
+/// for one pair, because what a run takes is only estimated before it. One that is made again needs
+/// time for two pairs: otherwise the pairs that there are tell more, unless these are fewer than
+/// two and a run without those that had a fault has made one more.
+bool Confirmation::mayBegin(const std::vector<size_t> &Standing) {
+  if (!std::exchange(Began, true))
+    return Runs.timeFor(2);
+  return Runs.timeFor(2 * HurriedLook.Pairs) ||
+         (Pairs.size() < HurriedLook.Pairs && Pairs.keptOf(Standing));
 }
 
 /// Confirms the candidates of \p Standing on fresh pairs. Returns whether those that are left in \p
 /// Standing have won, and need not be confirmed again: the times belong to all that were confirmed
 /// together, so if some have lost, the others are confirmed without them as long as there is time.
 llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
-  if (!mayBegin())
+  if (!mayBegin(Standing))
     return winsByLastPairs(Standing);
   Pairs.begin(Standing);
   size_t Before = Standing.size();

@@ -2,21 +2,31 @@
 
 using namespace carve;
 
-/// Runs \p Wanted and puts its times into \p Times, as those of the candidates or of the default.
-/// Returns false if the run has a fault.
-static llvm::Expected<bool> runInPair(SelectionRuns &Runs, const Assignment &Wanted, bool IsTuned,
+/// Runs \p A and puts its times into \p Times, as those of the candidates or of the default. If it
+/// has a fault, takes the variants that cause it out of \p A. Returns false if no run was right.
+static llvm::Expected<bool> runInPair(SelectionRuns &Runs, Assignment &A, bool IsTuned,
                                       ConfirmedPair &Times) {
-  Assignment A = Wanted;
   auto Sample = Runs.runWithoutFaults(A);
   if (!Sample)
     return Sample.takeError();
-  if (!*Sample || A != Wanted)
+  if (!*Sample)
     return false;
   (IsTuned ? Times.Tuned : Times.Default) = (*Sample)->SubjectNs;
   (IsTuned ? Times.ProgramTuned : Times.ProgramDefault) = (*Sample)->ProgramNs;
   (IsTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
   (IsTuned ? Times.SpanTuned : Times.SpanDefault) = (*Sample)->SpanNs;
   return true;
+}
+
+/// Keeps \p Times, in which the candidates of \p A have run without others that had a fault.
+static void keepWithout(const Assignment &A, ConfirmedPair Times, SelectionRuns &Runs,
+                        ConfirmedPairs &Pairs) {
+  std::vector<size_t> Left;
+  for (size_t S = 0; S < A.size(); ++S)
+    if (A[S] >= FirstPlace)
+      Left.push_back(S);
+  Pairs.keep(std::move(Times), std::move(Left));
+  ++Runs.Outcome.PairsMade;
 }
 
 llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing,
@@ -39,9 +49,16 @@ llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size
   for (bool RunTuned : {Pair % 4 >= 2, Pair % 4 < 2}) {
     if (Shares && !RunTuned)
       continue;
-    llvm::Expected<bool> Sound = runInPair(Runs, RunTuned ? Tuned : Default, RunTuned, Times);
+    const Assignment &Wanted = RunTuned ? Tuned : Default;
+    Assignment A = Wanted;
+    llvm::Expected<bool> Sound = runInPair(Runs, A, RunTuned, Times);
     if (!Sound || !*Sound)
       return Sound;
+    if (A == Wanted)
+      continue;
+    if (RunTuned && !Times.Default.empty())
+      keepWithout(A, std::move(Times), Runs, Pairs);
+    return false;
   }
   Pairs.add(std::move(Times));
   ++Runs.Outcome.PairsMade;

@@ -15,7 +15,8 @@ namespace carve {
 ///
 /// If the pair \p Shares the default's run of the pair before, only the candidates run.
 ///
-/// Returns false, and leaves \p Pairs as it is, if a run has a fault. Fails if the tuning was
+/// Returns false, and adds no pair, if a run has a fault. If the candidates were then right without
+/// those that had caused it, that run makes a pair which \p Pairs keeps. Fails if the tuning was
 /// interrupted.
 llvm::Expected<bool> makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing, bool Shares,
                               ConfirmedPairs &Pairs);

@@ -9,10 +9,21 @@ using namespace carve;
 void ConfirmedPairs::begin(llvm::ArrayRef<size_t> Candidates) {
   Pairs.clear();
   Tried = Candidates.vec();
+  if (keptOf(Tried))
+    Pairs.push_back(std::move(*Kept));
+  Kept.reset();
+}
+
+void ConfirmedPairs::keep(ConfirmedPair Pair, std::vector<size_t> Of) {
+  Pair.SharesDefault = false; // The pair before it is not one of its confirmation.
+  Kept = std::move(Pair);
+  KeptOf = std::move(Of);
 }
 
 PairedTimes ConfirmedPairs::withEarlier(PairedTimes Times) const {
-  return Pairs.size() == 1 && Times.count() == 1 ? Times.withEarlierDefaults() : Times;
+  if (Pairs.size() == 1 && Times.count() == 1)
+    return Times.withEarlierDefaults();
+  return Times;
 }
 
 PairedTimes ConfirmedPairs::timesOf(size_t S, std::vector<double> Earlier) const {

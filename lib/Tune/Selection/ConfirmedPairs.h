@@ -32,8 +32,14 @@ struct ConfirmedPair {
 /// The pairs of one confirmation.
 class ConfirmedPairs {
 public:
-  /// Forgets all pairs. In those to come the subjects \p Tried run their candidates.
+  /// Forgets all pairs but the kept one if it is of \p Tried. In those to come the subjects \p
+  /// Tried run their candidates.
   void begin(llvm::ArrayRef<size_t> Tried);
+  /// Keeps \p Pair, in which only the subjects \p Of ran their candidates because others had caused
+  /// a fault, for a confirmation of \p Of.
+  void keep(ConfirmedPair Pair, std::vector<size_t> Of);
+  /// Whether there is a kept pair of the subjects \p Tried.
+  bool keptOf(llvm::ArrayRef<size_t> Tried) const { return Kept && Tried.equals(KeptOf); }
   void add(ConfirmedPair Pair) { Pairs.push_back(std::move(Pair)); }
   size_t size() const { return Pairs.size(); }
   /// The last pair; there must be one.
@@ -66,6 +72,8 @@ private:
 
   std::vector<ConfirmedPair> Pairs;
   std::vector<size_t> Tried;
+  std::optional<ConfirmedPair> Kept;
+  std::vector<size_t> KeptOf; ///< Ascending.
 };
 
 } // namespace carve

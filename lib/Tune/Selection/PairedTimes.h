@@ -68,8 +68,8 @@ inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
 /// many pairs as the default has run, and two at least. One fast run and two slow ones of the
 /// default come up by chance in at most 14.8 % of the programs that run at two speeds; with the
 /// timing run's own error that is 0.74 %. With two runs of the default, the usual scatter alone
-/// makes the interval reach 6.8 % to either side.
-inline constexpr ConfirmationLook LoneLook = {1, 0.002};
+/// makes the interval reach 5.6 % to either side.
+inline constexpr ConfirmationLook LoneLook = {1, 0.003};
 /// The fewest runs that are set aside for a confirmation: they make the pairs of the hurried look,
 /// two with the candidates, and one of the default.
 inline constexpr unsigned FewestRuns = 3;

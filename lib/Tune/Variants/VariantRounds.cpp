@@ -440,6 +440,27 @@ void VariantRounds::select(const VariantSets &Sets) {
   }
 }
 
+/// Whether the modules hold all variants of \p Sets, and need not be linked.
+bool VariantRounds::hold(const VariantSets &Sets) const {
+  if (!Built.Links.empty())
+    return false;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    for (size_t V : Sets[K])
+      if (!Assembled.count({K, nameOf(Built.Kernels[K].Variants[V])}))
+        return false;
+  return true;
+}
+
+void VariantRounds::settleOn(const VariantSets &Sets) {
+  select(Sets);
+  if (!hold(Sets))
+    return assemble();
+  for (size_t M = 0; M < Job.Modules.size(); ++M)
+    if (llvm::none_of(Job.Modules[M].Kernels,
+                      [&](size_t K) { return Built.Kernels[K].timedTogether() > 0; }))
+      Built.Modules[M].Cubin.clear();
+}
+
 /// Removes the marks of all variants of \p Modules that set more than a register cap. Returns false
 /// if there are none.
 bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
@@ -468,6 +489,11 @@ void VariantRounds::assemble() {
     Refused = linkKernelVariants(Job, Sources, Context, Built);
   }
   leaveKernels(Refused, Job, Built);
+  Assembled.clear();
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    for (const JobVariant &V : Built.Kernels[K].Variants)
+      if (V.InModule)
+        Assembled.insert({K, nameOf(V)});
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     if (!Built.Kernels[K].LeftReason.empty())
       endSearch(K);

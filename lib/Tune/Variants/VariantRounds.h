@@ -10,6 +10,10 @@
 
 #include <limits>
 #include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace carve {
 
@@ -73,8 +77,13 @@ public:
   /// Assembles and links the modules with the marked variants. Modules without any are not
   /// replaced. A clone that ptxas or nvlink refuses loses its mark.
   void assemble();
+  /// Does select() and assemble() for the whole runs that follow the rounds. If the modules hold
+  /// all of \p Sets already, they stay as they are, with clones that no run uses: a module may take
+  /// seconds to assemble.
+  void settleOn(const VariantSets &Sets);
 
 private:
+  bool hold(const VariantSets &Sets) const;
   std::vector<std::pair<SettingRequest, CompiledSetting>>
   compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);
   class Source; ///< Proposes the settings of one kernel.
@@ -101,6 +110,8 @@ private:
   std::vector<std::unique_ptr<Source>> Searches; ///< By kernel; null if the search is over.
   VariantSets Added;
   std::vector<std::set<std::string>> Composed; ///< By kernel: compositions that were tried.
+  /// The kernel and the name of each variant that the last assemble() put into the modules.
+  std::set<std::pair<size_t, std::string>> Assembled;
 };
 
 } // namespace carve

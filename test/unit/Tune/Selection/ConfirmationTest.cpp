@@ -417,6 +417,29 @@ TEST(Confirmation, timeForTwoRuns_faultOfTheCandidates_nothingWins) {
   EXPECT_EQ(W.chosen(W.select(timeForRuns(2.5, W), compared({0.8}))), Chosen{0});
 }
 
+/// The run that was right without the candidate at fault makes a pair with the default's.
+TEST(Confirmation, faultInTheFirstPair_theRunWithoutItCounts) {
+  for (double Seconds : {3.5, 4.5, 9.0, 60.0}) {
+    SCOPED_TRACE(Seconds);
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({0.8});
+    W.add({0.7});
+    W.Faults[{1, 2}] = "line 1 differs";
+    std::vector<SubjectSpace> Spaces = compared({0.8, 0.7});
+    Spaces[1].Varies = true;
+    SelectionOutcome O = W.select(timeForRuns(Seconds, W), Spaces);
+    EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+    EXPECT_EQ(O.Pairs, Seconds < 4 ? 1u : Seconds < 5 ? 2u : 3u);
+    EXPECT_EQ(O.PairsMade, O.Pairs);
+    EXPECT_EQ(O.Runs, Seconds < 4 ? 3u : Seconds < 5 ? 4u : 7u);
+    EXPECT_NEAR(O.Program.Median, 0.9, 0.01) << "only the first gains";
+    Spaces[0].Compared = false;
+    W.Log.clear();
+    EXPECT_EQ(W.chosen(W.select(timeForRuns(3.5, W), Spaces)), (Chosen{0, 0}));
+  }
+}
+
 TEST(Confirmation, timeForTwoRuns_falseNominee_isRarelyAccepted) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "a simulation, for the optimised build";
@@ -627,7 +650,8 @@ TEST(Confirmation, faultOfTheKernelThatVaries_timeIsLeft_theOthersAreConfirmedAg
   EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
   EXPECT_EQ(W.Log[1], (Assignment{2, 2}));
   EXPECT_EQ(W.Log[2], (Assignment{2, 0})) << "right after the fault";
-  EXPECT_TRUE(W.Log[3].empty()) << "the next pair begins";
+  EXPECT_EQ(W.Log[3], (Assignment{1, 0})) << "the second pair begins, with the copy of the default";
+  EXPECT_EQ(O.PairsMade, 3u);
 }
 
 /// A kernel with a small share shows in its own times, although the program's times do not show it.

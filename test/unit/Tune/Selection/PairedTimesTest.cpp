@@ -78,7 +78,7 @@ TEST(PairedTimes, interval_ofOnePairWithAnEarlierDefault_countsTheTunedRunOnce) 
   double Squares = 2e-6 + UsualScatter * UsualScatter;
   double Error = std::sqrt((1 + 1.0 / 2) * Squares / 2);
   RatioInterval R = pairedInterval(Times, LoneLook.Level);
-  EXPECT_NEAR(std::log(R.High / R.Low) / 2, 15.764 * Error, 1e-3); // t of 2 degrees of freedom.
+  EXPECT_NEAR(std::log(R.High / R.Low) / 2, 12.852 * Error, 1e-3); // t of 2 degrees of freedom.
 }
 
 TEST(PairedTimes, interval_ofPairsThatDisagree_isWiderThanRunsTell) {
