@@ -33,7 +33,9 @@ GainProspect GainProspect::next(double Nominated, double ByModel, double ByRunsN
   GainProspect Next;
   Next.ByRuns = RunsHaveTime || Nominated <= 0 ? ByRunsNow : 0;
   Next.InHand = Nominated + Next.ByRuns;
-  Next.Kept = Kept + (Asked > 0 ? std::max(0.0, Nominated - nominated()) : 0);
+  const double Added = Asked > 0 ? std::max(0.0, Nominated - nominated()) : 0;
+  Next.Kept = Kept + Added;
+  Next.Idle = Asked > 0 && Added < LeastPromise ? Idle + 1 : 0;
   double Credit = Asked > 0 ? std::clamp(Next.Kept / Asked, LeastCredit, 1.0) : 1;
   Next.Promised = Credit * ByModel;
   Next.Asked = Asked + ByModel;
@@ -44,7 +46,8 @@ bool GainProspect::favoursSearch() const {
   // Two pairs seldom lose what is in hand, so a promise of several times as much is worth it,
   // although models are often wrong.
   constexpr double Little = 0.01, TimesInHand = 5, Clear = 0.04, WorthARun = 0.005;
-  if (InHand >= Clear && ByRuns < LeastPromise && Promised >= WorthARun)
+  constexpr unsigned MostIdle = 2;
+  if (InHand >= Clear && ByRuns < LeastPromise && Promised >= WorthARun && Idle < MostIdle)
     return true;
   return Promised >= LeastPromise && Promised > (InHand < Little ? 1 : TimesInHand) * InHand;
 }

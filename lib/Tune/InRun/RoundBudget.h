@@ -20,6 +20,8 @@ struct GainProspect {
   double ByRuns = 0;
   /// What all rounds were expected to gain before they were made, and what they have gained.
   double Asked = 0, Kept = 0;
+  /// How many rounds in a row, up to the last one, have hardly added to what is in hand.
+  unsigned Idle = 0;
 
   /// The part of InHand that timing runs have found.
   double nominated() const { return InHand - ByRuns; }
@@ -34,7 +36,8 @@ struct GainProspect {
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
   /// at all. What is in hand is risked for a promise if it is less than 1 %, or if the promise is
   /// more than five times as much. Two pairs of runs confirm 4 % and more, so that is hardly at
-  /// risk, and the promise needs to be 0.5 %, unless some kernels can only be timed by whole runs.
+  /// risk, and the promise needs to be 0.5 %, unless some kernels can only be timed by whole runs,
+  /// or two rounds in a row have hardly found anything.
   bool favoursSearch() const;
 };
 

@@ -86,6 +86,22 @@ TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
       << "no timing run has found the half of it";
 }
 
+/// What is in hand is risked by each round: runs may take longer than was planned.
+TEST(RoundBudget, twoRoundsFindNothing_isNoReasonToSearchOn) {
+  GainProspect P = GainProspect().next(0.23, 0.8);
+  EXPECT_EQ(P.Idle, 0u) << "the first round";
+  P = P.next(0.231, 0.5);
+  EXPECT_EQ(P.Idle, 1u);
+  EXPECT_TRUE(P.favoursSearch());
+  EXPECT_EQ(P.next(0.24, 0.5).Idle, 0u) << "1 % more";
+  P = P.next(0.231, 0.5);
+  EXPECT_GT(P.Promised, 0.02);
+  EXPECT_FALSE(P.favoursSearch());
+  EXPECT_EQ((RoundBudget{20, 1}).confirmationS(P), 6);
+  GainProspect Little = GainProspect().next(0.005, 0.8).next(0.005, 0.8).next(0.005, 0.8);
+  EXPECT_TRUE(Little.favoursSearch()) << "hardly anything is at risk";
+}
+
 TEST(RoundBudget, longProgram_onlyTwoPairsAreSetAside) {
   // 19 s without the margin. Eleven runs of 1.7 s fit, eleven of 1.8 s do not.
   EXPECT_NEAR((RoundBudget{20, 1.7}).forRound(1.7, false), (19 - 1.7 - 7 * 1.7) / 2, 1e-9);
