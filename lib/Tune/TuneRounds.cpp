@@ -58,7 +58,8 @@ private:
   std::vector<std::string> Barred;   ///< By kernel: why no further run times it; empty if one may.
   std::vector<Composition> Composed; ///< By kernel: what the next round is to compose.
   LeftOverVariants Left;
-  double AssemblyS = 0; ///< Seconds that the last round took to assemble one of its variants.
+  double AssemblyS = 0;      ///< Seconds that the last round took to assemble one of its variants.
+  bool KeepsModules = false; ///< Whether whole runs may use the modules of the last round.
 };
 
 bool RoundsStage::anyLeftOver() const {
@@ -228,6 +229,15 @@ size_t countOf(const VariantSets &Sets) {
   return std::max<size_t>(1, Count);
 }
 
+/// Modules that take longer to assemble than this part of a run are not assembled once more for the
+/// whole runs alone. Others are, without the clones that these runs do not use.
+constexpr double LongAssembly = 0.5;
+
+/// Whether nothing in \p Run speaks against the modules that it had.
+bool ranWell(const TimingRunResult &Run) {
+  return !Run.Failure && Run.Excluded.Faults.empty() && Run.Excluded.Kernels.empty();
+}
+
 llvm::Error RoundsStage::timeRound() {
   VariantSets Sets = contenders();
   Rounds.select(Sets);
@@ -241,12 +251,15 @@ llvm::Error RoundsStage::timeRound() {
   Rounds.select(Sets);
   auto Begin = std::chrono::steady_clock::now();
   Rounds.assemble();
-  AssemblyS = secondsSince(Begin) / double(countOf(Sets));
+  const double WholeS = secondsSince(Begin);
+  AssemblyS = WholeS / double(countOf(Sets));
   noteRuns(Sets);
   llvm::Expected<InRunTuning> Timed =
       timeInside(State, Job, Built, std::move(Choices), All.Run.Record.Verified);
   if (!Timed)
     return Timed.takeError();
+  KeepsModules =
+      WholeS > LongAssembly * State.runS() && ranWell(Timed->Run) && State.gpuCount() == 1;
   learn(std::move(*Timed));
   compose();
   State.Prospect = prospect();
@@ -288,7 +301,7 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     Last.push_back(isTimedFurther(K) ? variantsLeft(All, K, Built) : std::vector<size_t>());
-  Rounds.settleOn(Last);
+  Rounds.settleOn(Last, KeepsModules);
   if (Job.Kernels.empty())
     return std::optional<InRunTuning>();
   return std::optional<InRunTuning>(std::move(All));

@@ -213,6 +213,10 @@ std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
   return Left;
 }
 
+/// The share of a kernel's time whose launches must have been timed, so that its nominee counts as
+/// compared (SubjectSpace::Compared).
+static constexpr double NearlyAll = 0.95;
+
 void carve::applyInRun(const InRunTuning &InRun, const JobBuild &Built,
                        std::vector<SubjectSpace> &Subjects) {
   for (size_t K = 0; K < InRun.Outcomes.size(); ++K) {
@@ -220,7 +224,7 @@ void carve::applyInRun(const InRunTuning &InRun, const JobBuild &Built,
     Subjects[K].Nominee = O.Nominee;
     if (O.Nominee) {
       Subjects[K].Predicted = O.Ratio.Median;
-      Subjects[K].Compared = O.Proof != OutputProof::ProgramOutput;
+      Subjects[K].Compared = O.Proof != OutputProof::ProgramOutput && O.Covered >= NearlyAll;
       Subjects[K].Varies = O.Proof == OutputProof::WithinSpread;
       Subjects[K].MayMoveBits = needsComparedOutput(Built.Kernels[K].Variants[O.Nominee]);
     }

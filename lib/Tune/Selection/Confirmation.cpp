@@ -19,6 +19,10 @@ namespace {
 /// The probability that all winners are lost because the wall time seems to have grown by chance.
 constexpr double WallLevel = 0.005;
 
+/// A single pair speaks against the winners if its wall time and span have grown by this factor.
+/// Smaller growth is often chance: the start of a process alone takes from half to twice as long.
+constexpr double LoneGrowth = 1.1;
+
 /// So many pairs are made at most because the wall time alone is against the winners.
 constexpr unsigned MorePairsForWallTime = 4;
 
@@ -112,8 +116,9 @@ void Confirmation::giveUp(size_t S, ConfirmationEnd Limit) {
                            O.Ratio.Median, O.Ratio.High, highBound(S));
 }
 
-/// Whether the pairs of the hurried look support what was predicted of subject \p S. In a single
-/// pair its candidate has run only once, so what that wrote must have been compared before.
+/// Whether the pairs of the hurried look support what was predicted of subject \p S. A single pair
+/// has to prove the gain of each subject by itself. Its candidate has run only once in it, so what
+/// that writes must have been compared before.
 bool Confirmation::isSureInHaste(size_t S) {
   const SubjectSpace &Subject = Subjects[S];
   PairedTimes Times = timesOf(S);
@@ -124,7 +129,7 @@ bool Confirmation::isSureInHaste(size_t S) {
   O.Ratio = pairedInterval(Times, lookInHaste().Level);
   O.Pairs = std::min<unsigned>(Times.count(), Pairs.size());
   O.ControlDistance = Pairs.controlDistance(S);
-  return O.Ratio.Median <= Limits.WinningRatio;
+  return O.Ratio.Median <= Limits.WinningRatio && (!isLone() || O.Ratio.High < highBound(S));
 }
 
 /// The subjects of \p Standing that are sure in haste.
@@ -152,10 +157,9 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
 }
 
 /// Looks at the pairs so far if there is no time for more (HurriedLook, LoneLook). Returns whether
-/// those of
-/// \p Standing that are sure have won, and gives up the others; if not, nothing is decided. If the
-/// program's times scatter too much to confirm what they gain together, or show far more than was
-/// predicted, only those win that their own times prove.
+/// those of \p Standing that are sure have won, and gives up the others; if not, nothing is
+/// decided. If the program's times scatter too much to confirm what they gain together, or show far
+/// more than was predicted, only those win that their own times prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (isLone() ? Limits.EarlierProgramNs.empty() : !Pairs.last().SharesDefault && Runs.timeFor(2))
     return false;
@@ -181,9 +185,12 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
 
 /// Decides about \p Standing if there is no time to confirm it. In the last pairs, others ran their
 /// candidates too, and were dropped after that. A subject wins if its own times in these pairs
-/// prove that it is faster; all others are given up. Returns whether some have won.
+/// prove that it is faster; all others are given up. A single pair proves nothing here: the next
+/// one had a fault. Returns whether some have won.
 bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
-  std::vector<size_t> Winners = provenOf(sureInHaste(Standing));
+  std::vector<size_t> Winners;
+  if (Pairs.size() >= HurriedLook.Pairs)
+    Winners = provenOf(sureInHaste(Standing));
   LastLevel = HurriedLook.Level;
   giveUpAll(Standing, without(Winners, Standing), ConfirmationEnd::Budget);
   return !Standing.empty();
@@ -296,8 +303,8 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 
 /// Whether there is time for a confirmation of \p Standing. The first one begins if there is time
 /// for one pair, because what a run takes is only estimated before it. One that is made again needs
-/// time for two pairs: otherwise the pairs that there are tell more, unless these are fewer than
-/// two and a run without those that had a fault has made one more.
+/// time for two pairs: otherwise the pairs that there are tell more. If these are fewer than two, a
+/// kept pair may begin it.
 bool Confirmation::mayBegin(const std::vector<size_t> &Standing) {
   if (!std::exchange(Began, true))
     return Runs.timeFor(2);
@@ -312,6 +319,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   if (!mayBegin(Standing))
     return winsByLastPairs(Standing);
   Pairs.begin(Standing);
+  Outcome.PairsMade += Pairs.size();
   size_t Before = Standing.size();
   bool Won = false;
   Runs.expect(2 * HurriedLook.Pairs);
@@ -343,8 +351,8 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   return Won && !Standing.empty() && (Standing.size() == Before || !mayConfirmAgain());
 }
 
-/// The interval of the ratio of wall times or spans. That of a single pair is not known, and
-/// reaches to 1.
+/// The interval of the ratio of wall times or spans. A single pair tells none: then it reaches from
+/// the ratio to 1.
 RatioInterval wallInterval(const PairedTimes &Times) {
   if (Times.count() > 1)
     return pairedInterval(Times, WallLevel);
@@ -366,6 +374,8 @@ void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
 /// known. The wall time alone says little, because the start of a program may take several times as
 /// long in some runs as in others.
 bool Confirmation::isSlowerInWallTime() const {
+  if (isLone())
+    return Outcome.Wall.Median > LoneGrowth && (!Outcome.Span || Outcome.Span->Median > LoneGrowth);
   return Outcome.Wall.Low > 1 && (!Outcome.Span || Outcome.Span->Low > 1);
 }
 

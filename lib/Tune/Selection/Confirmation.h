@@ -31,10 +31,14 @@ namespace carve {
 /// With a budget, a confirmation starts if there is time for one pair. If there is then no time for
 /// two runs, the second pair shares the default's run of the first, so that three runs decide. If
 /// there is no time for the third run either, the default's earlier runs count in the place of more
-/// pairs (LoneLook). These runs have no control copies, so the control's distance counts as 0.
-/// Subjects that are undecided keep their default with
-/// BudgetReason. If candidates were dropped and there is no time to confirm the others again, those
-/// win that a timing run has nominated and whose own times in the last pairs prove the gain.
+/// pairs (LoneLook), for subjects whose output a timing run has compared. These runs have no
+/// control copies, so the control's distance counts as 0. Of wall time and span a single pair only
+/// tells that they have grown by a tenth.
+///
+/// Subjects that are undecided keep their default with BudgetReason. If candidates were dropped and
+/// there is no time to confirm the others again, those win that a timing run has nominated and
+/// whose own times in the last pairs, two at least, prove the gain. If the candidates of a pair
+/// were right without those that had caused a fault, that pair begins the next confirmation.
 llvm::Error confirmCandidates(SelectionRuns &Runs);
 
 } // namespace carve

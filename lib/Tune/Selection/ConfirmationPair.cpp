@@ -19,14 +19,14 @@ static llvm::Expected<bool> runInPair(SelectionRuns &Runs, Assignment &A, bool I
 }
 
 /// Keeps \p Times, in which the candidates of \p A have run without others that had a fault.
-static void keepWithout(const Assignment &A, ConfirmedPair Times, SelectionRuns &Runs,
-                        ConfirmedPairs &Pairs) {
+static void keepWithout(const Assignment &A, ConfirmedPair Times, ConfirmedPairs &Pairs) {
   std::vector<size_t> Left;
   for (size_t S = 0; S < A.size(); ++S)
     if (A[S] >= FirstPlace)
       Left.push_back(S);
+  if (Left.empty())
+    return;
   Pairs.keep(std::move(Times), std::move(Left));
-  ++Runs.Outcome.PairsMade;
 }
 
 llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing,
@@ -56,8 +56,9 @@ llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size
       return Sound;
     if (A == Wanted)
       continue;
-    if (RunTuned && !Times.Default.empty())
-      keepWithout(A, std::move(Times), Runs, Pairs);
+    // A confirmation begins with the untouched program.
+    if (RunTuned && !Times.Default.empty() && !Times.WithControl)
+      keepWithout(A, std::move(Times), Pairs);
     return false;
   }
   Pairs.add(std::move(Times));

@@ -45,13 +45,12 @@ public:
   /// The last pair; there must be one.
   const ConfirmedPair &last() const { return Pairs.back(); }
 
-  // The times of a single pair are those of as many pairs as there are runs of the default, with
-  // the earlier ones (PairedTimes::withEarlierDefaults()).
-
-  /// The times of subject \p S in the pairs that launched it, after the times \p Earlier.
+  /// The times of subject \p S in the pairs that launched it, after the times \p Earlier. With a
+  /// single pair, each of the latter makes a pair of its own (PairedTimes::withEarlierDefaults()),
+  /// so there are more times than size().
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;
   /// The program's times with the candidates of \p Standing only: for any other subject that ran
-  /// its candidate, the time of its default is counted.
+  /// its candidate, the time of its default is counted. With a single pair as timesOf().
   PairedTimes programTimes(llvm::ArrayRef<size_t> Standing, std::vector<double> Earlier) const;
   /// The wall times of all runs, with all that were tried. Those of earlier runs are not known.
   PairedTimes wallTimes() const {

@@ -1,6 +1,7 @@
 #include "Tune/Selection/PairedTimes.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -51,6 +52,7 @@ struct Certainty {
 };
 
 Certainty certaintyOf(const PairedTimes &Times) {
+  assert(Times.count() >= 2 && "one pair has no scatter");
   double Count = double(Times.count());
   double Paired = squaredDeviations(logarithms(Times.ratios())) / (Count - 1) / Count;
   std::vector<double> Defaults(Times.Default.begin(), Times.Default.end() - Times.Sharing);

@@ -31,7 +31,8 @@ struct PairedTimes {
   unsigned Sharing = 0;
   /// The same of the tuned version, in pairs that withEarlierDefaults() has made.
   unsigned SharingTuned = 0;
-  /// Times of the default in runs before the confirmation. They only tell how much it scatters.
+  /// Times of the default in runs before the confirmation. They only tell how much it scatters,
+  /// unless withEarlierDefaults() makes pairs of them.
   std::vector<double> Earlier;
 
   size_t count() const { return Tuned.size(); }
@@ -68,7 +69,7 @@ inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
 /// many pairs as the default has run, and two at least. One fast run and two slow ones of the
 /// default come up by chance in at most 14.8 % of the programs that run at two speeds; with the
 /// timing run's own error that is 0.74 %. With two runs of the default, the usual scatter alone
-/// makes the interval reach 5.6 % to either side.
+/// makes the interval reach 5.6 % to either side. No other look comes before or after it.
 inline constexpr ConfirmationLook LoneLook = {1, 0.003};
 /// The fewest runs that are set aside for a confirmation: they make the pairs of the hurried look,
 /// two with the candidates, and one of the default.

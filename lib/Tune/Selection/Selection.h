@@ -33,7 +33,8 @@ struct SubjectSpace {
   std::string Stays = {}; ///< Why the subject keeps its default and is not run; empty if it is.
   std::map<size_t, std::string> Excluded = {}; ///< Variants that are not run, with the reason.
   double Predicted = 0; ///< The nominee's ratio in the timing run; 0 if not known.
-  /// Whether the timing run compared in memory all that the nominee wrote.
+  /// Whether timing runs compared in memory what the nominee wrote, in launch shapes with nearly
+  /// all of its time.
   bool Compared = false;
   /// Whether the default's output was seen to differ from run to run, so that the nominee's could
   /// not be compared bit by bit.

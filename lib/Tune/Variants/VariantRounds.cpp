@@ -451,9 +451,9 @@ bool VariantRounds::hold(const VariantSets &Sets) const {
   return true;
 }
 
-void VariantRounds::settleOn(const VariantSets &Sets) {
+void VariantRounds::settleOn(const VariantSets &Sets, bool MayKeep) {
   select(Sets);
-  if (!hold(Sets))
+  if (!MayKeep || !hold(Sets))
     return assemble();
   for (size_t M = 0; M < Job.Modules.size(); ++M)
     if (llvm::none_of(Job.Modules[M].Kernels,

@@ -77,10 +77,9 @@ public:
   /// Assembles and links the modules with the marked variants. Modules without any are not
   /// replaced. A clone that ptxas or nvlink refuses loses its mark.
   void assemble();
-  /// Does select() and assemble() for the whole runs that follow the rounds. If the modules hold
-  /// all of \p Sets already, they stay as they are, with clones that no run uses: a module may take
-  /// seconds to assemble.
-  void settleOn(const VariantSets &Sets);
+  /// Does select() for the whole runs that follow the rounds, and assemble(). If \p MayKeep and the
+  /// modules hold all of \p Sets already, they stay as they are, with clones that no run uses.
+  void settleOn(const VariantSets &Sets, bool MayKeep);
 
 private:
   bool hold(const VariantSets &Sets) const;

@@ -417,6 +417,54 @@ TEST(Confirmation, timeForTwoRuns_faultOfTheCandidates_nothingWins) {
   EXPECT_EQ(W.chosen(W.select(timeForRuns(2.5, W), compared({0.8}))), Chosen{0});
 }
 
+TEST(Confirmation, timeForTwoRuns_falseNomineeBesideWinners_isRarelyAccepted) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
+  constexpr unsigned Worlds = 2000;
+  std::mt19937_64 Random(19);
+  for (const RecordedScatter &Scatter : recordedScatter()) {
+    unsigned Accepted = 0;
+    for (unsigned I = 0; I < Worlds; ++I) {
+      SimulatedWorld W = fiveKernels(0.9);
+      W.Subjects[4].Ratios[2] = 1.0;
+      W.Scatter = [&] { return Scatter.draw(Random); };
+      SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({0.8, 0.9, 0.9, 0.9, 0.97}));
+      Accepted += W.chosen(O)[4] == 2;
+    }
+    EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
+  }
+}
+
+/// The GPU time of a single pair is not enough where the program takes longer.
+TEST(Confirmation, timeForTwoRuns_wallTimeGrows_nothingWins) {
+  for (double Growth : {1.05, 1.5}) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({0.8});
+    W.Twist = [&](size_t, const Assignment &A, RunSample &Sample) {
+      Sample.WallS = A.empty() ? 1 : Growth;
+      Sample.SpanNs = 1e9 * Sample.WallS;
+    };
+    SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({0.8}));
+    EXPECT_EQ(W.chosen(O), Chosen{Growth < 1.1 ? 2u : 0u});
+    EXPECT_EQ(O.Wall.High, Growth);
+    EXPECT_EQ(O.Wall.Low, 1);
+  }
+}
+
+/// A pair does not decide alone after the next one had a fault whose cause was not found.
+TEST(Confirmation, faultInTheSecondPair_causeIsNotFound_nothingWins) {
+  SimulatedWorld W;
+  W.OtherNs = 0;
+  W.add({0.8});
+  W.add({0.8});
+  W.Twist = [](size_t Run, const Assignment &, RunSample &Sample) {
+    if (Run >= 3)
+      Sample.Fault = "line 1 differs";
+  };
+  EXPECT_EQ(W.chosen(W.select(timeForRuns(6.5, W), compared({0.8, 0.8}))), (Chosen{0, 0}));
+}
+
 /// The run that was right without the candidate at fault makes a pair with the default's.
 TEST(Confirmation, faultInTheFirstPair_theRunWithoutItCounts) {
   for (double Seconds : {3.5, 4.5, 9.0, 60.0}) {
