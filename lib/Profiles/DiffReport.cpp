@@ -1,5 +1,7 @@
 #include "Profiles/DiffReport.h"
 
+#include "Report/ReportWords.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -42,9 +44,9 @@ std::string speedupText(const Evidence &E) {
   if (E.Pairs == 0 || E.Ratio <= 0 || E.RatioLow <= 0 || E.RatioHigh <= 0)
     return "";
   std::string Text;
-  llvm::raw_string_ostream(Text) << llvm::format("%.3f [%.3f,%.3f] of %u %s", 1 / E.Ratio,
-                                                 1 / E.RatioHigh, 1 / E.RatioLow, E.Pairs,
-                                                 E.Pairs == 1 ? "pair" : "pairs");
+  llvm::raw_string_ostream(Text) << llvm::format("%.3f [%.3f,%.3f] of ", 1 / E.Ratio,
+                                                 1 / E.RatioHigh, 1 / E.RatioLow)
+                                 << pairsText(E.Pairs);
   return Text;
 }
 

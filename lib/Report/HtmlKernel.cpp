@@ -60,8 +60,8 @@ void KernelSection::printHead() {
   if (!K.Entries.empty())
     OS << (K.Entries.size() == 1 ? "as a further entry: " : "as further entries: ");
   if (K.Tuned && K.Pairs)
-    OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
-       << (K.Pairs == 1 ? " pair of runs" : " pairs of runs");
+    OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over "
+       << pairsText(K.Pairs) << " of runs";
   else if (!K.Reason.empty())
     OS << markupText(K.Reason.words());
   OS << "</p></header>\n";

@@ -146,7 +146,7 @@ std::string carve::printResult(const TuningReport &R) {
     F.add("Wall time of the program", ofDefault(R.ProgramWall));
     if (R.ProgramSpan.Median > 0)
       F.add("From its first kernel to the end of the last", ofDefault(R.ProgramSpan));
-    F.add("Confirmed over", amountText(R.Pairs, "pair") + " of runs");
+    F.add("Confirmed over", pairsText(R.Pairs) + " of runs");
   }
   F.add("Confirmation", markupText(confirmationText(R)));
   if (R.Note.empty())

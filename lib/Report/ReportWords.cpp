@@ -10,6 +10,10 @@ std::string carve::speedupText(const RatioInterval &R) {
   return llvm::formatv("{0:F3} [{1:F3},{2:F3}]", 1 / R.Median, 1 / R.High, 1 / R.Low).str();
 }
 
+std::string carve::pairsText(unsigned Pairs) {
+  return std::to_string(Pairs) + (Pairs == 1 ? " pair" : " pairs");
+}
+
 std::string carve::inRunText(const InRunFinding &R) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
       {"fixed", "timed by whole runs"},
@@ -78,8 +82,7 @@ std::string carve::confirmationText(const TuningReport &R) {
   for (const auto &[Id, Text] : Words) {
     if (R.Ended != Id)
       continue;
-    std::string All = std::to_string(R.PairsMade) + (R.PairsMade == 1 ? " pair" : " pairs") +
-                      " of runs, " + Text.str();
+    std::string All = pairsText(R.PairsMade) + " of runs, " + Text.str();
     if (R.Pairs && R.Pairs < R.PairsMade)
       All += " (the last " + std::to_string(R.Pairs) + " without those that had failed before)";
     return All;

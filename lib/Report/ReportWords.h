@@ -25,6 +25,9 @@ std::vector<std::string> entryTexts(const KernelReport &K);
 /// Empty if the tuning was not asked for several.
 std::vector<std::string> gpuTexts(const TuningReport &R);
 
+/// `1 pair`, `3 pairs`.
+std::string pairsText(unsigned Pairs);
+
 /// Says how many pairs of runs the confirmation made and why it made no more. Empty if there was
 /// none, or if the report does not tell.
 std::string confirmationText(const TuningReport &R);

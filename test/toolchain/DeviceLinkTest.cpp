@@ -6,6 +6,7 @@
 // is not. In the samples pressedLinked is fastest at 64 registers.
 #include "BuiltTools.h"
 #include "Cubin/ExchangeNames.h"
+#include "RecordedJob.h"
 #include "Store/StoreUpkeep.h"
 
 #include "Store/Profile.h"
@@ -170,27 +171,10 @@ void DeviceLinkTest::expectTunedByTheSecond(Function Build, std::string Output) 
 }
 
 std::pair<TuningJob, JobBuild> DeviceLinkTest::job() {
-  ProbeRecord Trace;
-  std::string Lines;
-  std::string Text = traceOfTheProgram();
-  for (llvm::StringRef Line : llvm::split(llvm::StringRef(Text), "\n"))
-    if (Line.consume_front("probe\t"))
-      Lines += (Line + "\n").str();
-  EXPECT_EQ(llvm::toString(readProbeFile(Lines, "trace", Trace)), "");
-  TuningOptions Options;
-  Options.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
-  Options.Effort = 0;
-  UnitStore Store = store();
-  JobContext Context{Store, Tools, Runner, Options};
-  JobSources Sources;
-  llvm::Expected<TuningJob> Job = prepareJob(Trace, Context, /*AllUnits=*/true, Sources);
-  if (!Job) {
-    ADD_FAILURE() << llvm::toString(Job.takeError());
-    return {};
-  }
-  JobBuild Built(*Job);
-  VariantRounds(*Job, Sources, Context, Built).makeAll(12);
-  return {std::move(*Job), std::move(Built)};
+  RecordedJob Recorded(traceOfTheProgram(), store(), Tools, Runner);
+  JobBuild Built(Recorded.Job);
+  VariantRounds(Recorded.Job, Recorded.Sources, Recorded.Context, Built).makeAll(12);
+  return {std::move(Recorded.Job), std::move(Built)};
 }
 
 } // namespace

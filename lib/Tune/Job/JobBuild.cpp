@@ -52,6 +52,10 @@ void carve::summarizeCodes(JobVariant &Variant) {
   Variant.CodeDigest = llvm::all_equal(Digests) ? First.CodeDigest : llvm::join(Digests, " ");
 }
 
+bool JobBuild::times(const JobModule &Module) const {
+  return llvm::any_of(Module.Kernels, [&](size_t K) { return Kernels[K].timedTogether() > 0; });
+}
+
 size_t KernelBuild::timedTogether() const {
   return llvm::count_if(Variants, [](const JobVariant &V) { return V.InModule; });
 }

@@ -159,6 +159,9 @@ struct JobBuild {
   /// Nothing of \p Job is built yet.
   explicit JobBuild(const TuningJob &Job);
 
+  /// Whether kernels of \p Module have clones in the modules as they are assembled now.
+  bool times(const JobModule &Module) const;
+
   std::vector<KernelBuild> Kernels; ///< In the order of TuningJob::Kernels.
   std::vector<ModuleBuild> Modules; ///< In the order of TuningJob::Modules.
   std::vector<JobLink> Links;

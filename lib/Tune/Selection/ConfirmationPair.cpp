@@ -24,8 +24,6 @@ static void keepWithout(const Assignment &A, ConfirmedPair Times, ConfirmedPairs
   for (size_t S = 0; S < A.size(); ++S)
     if (A[S] >= FirstPlace)
       Left.push_back(S);
-  if (Left.empty())
-    return;
   Pairs.keep(std::move(Times), std::move(Left));
 }
 

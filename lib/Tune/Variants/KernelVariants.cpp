@@ -217,8 +217,7 @@ void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
   std::vector<size_t> Wanted;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
     Built.Modules[M].Cubin.clear();
-    if (llvm::any_of(Job.Modules[M].Kernels,
-                     [&](size_t K) { return Built.Kernels[K].timedTogether() > 0; }))
+    if (Built.times(Job.Modules[M]))
       Wanted.push_back(M);
   }
   std::vector<AssembledModule> Made(Wanted.size());

@@ -456,8 +456,7 @@ void VariantRounds::settleOn(const VariantSets &Sets, bool MayKeep) {
   if (!MayKeep || !hold(Sets))
     return assemble();
   for (size_t M = 0; M < Job.Modules.size(); ++M)
-    if (llvm::none_of(Job.Modules[M].Kernels,
-                      [&](size_t K) { return Built.Kernels[K].timedTogether() > 0; }))
+    if (!Built.times(Job.Modules[M]))
       Built.Modules[M].Cubin.clear();
 }
 
