@@ -198,6 +198,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   WorkloadSampler Sampler(Job, Built, Scope, Workload, Request.Probe, State.Runner, State.Check,
                           Images->path());
   Sampler.timeOn(State.gpus());
+  Sampler.trustCompared(Subjects);
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
   State.LeavesVarying = mayLeaveVarying(Subjects);

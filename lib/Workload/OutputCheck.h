@@ -37,10 +37,12 @@ public:
   /// Returns what differs between \p Output and the default's output, as text for a person, or
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
   /// what changes by itself: five times at most in the whole tuning, the first of them with its
-  /// time stretched. If one may not be made, the difference is reported with the reason. If a run
-  /// fails, the difference is reported. Runs that are made at once may ask at once. Fails if the
-  /// tuning was interrupted.
-  llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
+  /// time stretched. If one may not be made, the difference is reported with the reason, unless it
+  /// is only in times (withoutTimes()) and \p ComparedInMemory tells that what the kernels of that
+  /// run write was compared with the default's in memory. If a run fails, the difference is
+  /// reported. Runs that are made at once may ask at once. Fails if the tuning was interrupted.
+  llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output,
+                                                        bool ComparedInMemory = false);
 
   /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far
   /// as that is known now. Later runs of the default may show that the lines that differ change by
@@ -48,7 +50,8 @@ public:
   void keep(const ProgramOutput &Output);
 
   /// Returns what difference() returns for the outputs that keep() was given, or for the first of
-  /// them that differs. Fails as difference() does.
+  /// them that differs. In these runs no kernel's variant has written anything that the program
+  /// reads. Fails as difference() does.
   llvm::Expected<std::optional<std::string>> differenceOfKept();
 
   /// The number of default runs that were made for checks.

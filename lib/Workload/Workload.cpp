@@ -5,6 +5,7 @@
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Workload/PrintedTimes.h"
 #include "Workload/TimedGpus.h"
 #include "Workload/WorkloadProcesses.h"
 
@@ -213,18 +214,19 @@ void OutputReference::addDefault(const ProgramOutput &Output) {
       Masked[I] = true;
 }
 
-std::optional<std::string> OutputReference::difference(const ProgramOutput &Output) const {
+std::optional<std::string> OutputReference::difference(const ProgramOutput &Output,
+                                                       bool AnyTimes) const {
   if (Output.ExitStatus != First.ExitStatus)
     return "exit status " + std::to_string(Output.ExitStatus) + " instead of " +
            std::to_string(First.ExitStatus);
   for (const auto &[File, Digest] : Output.FileDigests)
     if (!FileMasked.count(File) && First.FileDigests.at(File) != Digest)
       return "the content of " + File + " differs";
-  return Unstable ? std::nullopt : lineDifference(splitLines(Output.Stdout));
+  return Unstable ? std::nullopt : lineDifference(splitLines(Output.Stdout), AnyTimes);
 }
 
-std::optional<std::string>
-OutputReference::lineDifference(const std::vector<std::string> &New) const {
+std::optional<std::string> OutputReference::lineDifference(const std::vector<std::string> &New,
+                                                           bool AnyTimes) const {
   if (New.size() != Lines.size())
     return std::to_string(New.size()) + " lines of output instead of " +
            std::to_string(Lines.size());
@@ -237,7 +239,8 @@ OutputReference::lineDifference(const std::vector<std::string> &New) const {
     return std::nullopt;
   }
   for (size_t I = 0; I < Lines.size(); ++I)
-    if (!Masked[I] && New[I] != Lines[I])
+    if (!Masked[I] && New[I] != Lines[I] &&
+        !(AnyTimes && withoutTimes(New[I]) == withoutTimes(Lines[I])))
       return "line " + std::to_string(I + 1) + " of the output is '" + New[I] + "' instead of '" +
              Lines[I] + "'";
   return std::nullopt;

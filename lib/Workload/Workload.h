@@ -87,8 +87,9 @@ public:
   /// Adds the output of another run of the default.
   void addDefault(const ProgramOutput &Output);
   /// What differs between \p Output and the default's output, as text for a person; nothing if they
-  /// are the same. At least one default must have been added.
-  std::optional<std::string> difference(const ProgramOutput &Output) const;
+  /// are the same. With \p AnyTimes, lines on the same place may have other times (withoutTimes()).
+  /// At least one default must have been added.
+  std::optional<std::string> difference(const ProgramOutput &Output, bool AnyTimes = false) const;
   /// The number of lines that differ between runs of the default. If even the number of lines
   /// differs, it is all lines.
   size_t unstableLines() const;
@@ -99,7 +100,8 @@ public:
   bool unordered() const { return Unordered && !Unstable; }
 
 private:
-  std::optional<std::string> lineDifference(const std::vector<std::string> &New) const;
+  std::optional<std::string> lineDifference(const std::vector<std::string> &New,
+                                            bool AnyTimes) const;
 
   bool Seen = false, Unstable = false, Unordered = false;
   ProgramOutput First;

@@ -6,7 +6,7 @@
 /// Sequential Methods, 2000, chapter 9). The probability of error is spent over the looks (Lan and
 /// DeMets, Discrete sequential boundaries for clinical trials, 1983). No look counts on the looks
 /// before: by Bonferroni's inequality all of them together err with at most the sum of their
-/// levels, which is 0.8 %, however their times depend on each other.
+/// levels, which is 0.95 %, however their times depend on each other.
 ///
 /// Three pairs tell little by ranks: the most extreme order of their signs comes up once in eight
 /// by chance. So the first looks use Student's t. But times of GPUs have heavy tails, and some
@@ -58,12 +58,12 @@ struct ConfirmationLook {
 
 /// A look that is only made if there is no time for more pairs. It decides for candidates that a
 /// timing run has nominated and that gain what that run predicts, together, or surely something
-/// each by itself. Two
-/// runs that are fast and three of the default that are slow by chance come up in at most 3.5 % of
-/// the programs that run at two speeds, and a timing run, which is immune to that, names a variant
-/// without gain for at most one kernel of twenty. If the two pairs share a run of the default, it
-/// is two of the default that have to be slow, which comes up in at most 6.3 %.
-inline constexpr ConfirmationLook HurriedLook = {2, 0.0005};
+/// each by itself. Two runs that are fast and three of the default that are slow by chance come up
+/// in at most 3.5 % of the programs that run at two speeds, and a timing run, which is immune to
+/// that, names a variant without gain for at most one kernel of twenty. If the two pairs share a
+/// run of the default, it is two of the default that have to be slow, which comes up in at most 6.3
+/// %. The level may be higher than those of other looks, because the timing run has to err as well.
+inline constexpr ConfirmationLook HurriedLook = {2, 0.002};
 /// The look that takes the place of the hurried one if there is time for a single pair. Each
 /// earlier run of the default then makes a pair with its run of the candidates, so there are as
 /// many pairs as the default has run, and two at least. One fast run and two slow ones of the
@@ -75,10 +75,10 @@ inline constexpr ConfirmationLook LoneLook = {1, 0.003};
 /// two with the candidates, and one of the default.
 inline constexpr unsigned FewestRuns = 3;
 /// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
-/// interval reaches at least 4.6 % to either side, which follows from the usual scatter.
-inline constexpr double GainForFewestRuns = 0.06;
+/// interval reaches at least 2.9 % to either side, which follows from the usual scatter.
+inline constexpr double GainForFewestRuns = 0.05;
 
-/// All other looks. With HurriedLook the levels sum up to 0.8 %. With nine pairs, ranks have no
+/// All other looks. With HurriedLook the levels sum up to 0.95 %. With nine pairs, ranks have no
 /// level below 2^-9.
 inline constexpr ConfirmationLook ConfirmationLooks[] = {
     {3, 0.001},   {4, 0.0003},  {5, 0.0003},  {6, 0.0003},  {7, 0.0003},  {8, 0.0003}, {9, 0.002},

@@ -51,7 +51,23 @@ llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRec
   if (auto Why = Run.Probe.whyIncomplete(); Why && Run.succeeded())
     return Why;
   // Other runs are compared with the untouched program, so no default is run again for it.
-  return A.empty() ? Check.reference().difference(Run.Output) : Check.difference(Run.Output);
+  return A.empty() ? Check.reference().difference(Run.Output)
+                   : Check.difference(Run.Output, isCompared(A));
+}
+
+void WorkloadSampler::trustCompared(const std::vector<SubjectSpace> &Selected) {
+  for (auto [Own, Other] : llvm::zip_equal(Subjects, Selected)) {
+    Own.Nominee = Other.Nominee;
+    Own.Compared = Other.Compared;
+  }
+}
+
+/// Whether what the variants of \p A write was compared with the default's in memory.
+bool WorkloadSampler::isCompared(const Assignment &A) const {
+  for (size_t S = 0; S < A.size(); ++S)
+    if (A[S] >= FirstPlace && !(Subjects[S].Compared && A[S] == Subjects[S].Nominee))
+      return false;
+  return true;
 }
 
 void WorkloadSampler::note(const Assignment &A, const RunSample &Sample) {

@@ -30,6 +30,9 @@ public:
   /// empty. Fails if tuning cannot go on: it was interrupted, or the untouched program itself
   /// fails.
   llvm::Expected<RunSample> run(const Assignment &A);
+  /// Sets the subjects whose candidates were compared in memory (SubjectSpace::Compared); none are
+  /// without it.
+  void trustCompared(const std::vector<SubjectSpace> &Selected);
   /// Sets the record that gets every sample; null for no record.
   void recordInto(SampleRecord *Record) { Recording = Record; }
   /// Sets the GPUs whose locks every run holds; null for none.
@@ -38,6 +41,7 @@ public:
 private:
   /// Why a run does not count, or nothing if it does. Fails if the tuning was interrupted.
   llvm::Expected<std::optional<std::string>> faultOf(const RunRecord &Run, const Assignment &A);
+  bool isCompared(const Assignment &A) const;
   void note(const Assignment &A, const RunSample &Sample);
 
   const TuningJob &Job;

@@ -55,6 +55,17 @@ TEST(OutputReference, lines_thatTheDefaultChanges_doNotCount) {
   EXPECT_EQ(R.unstableLines(), 2u);
 }
 
+TEST(OutputReference, times_mayDifferIfTheCallerSaysSo) {
+  OutputReference R;
+  R.addDefault(output("sum 1\ndone (0.03 seconds)\n"));
+  ProgramOutput Later = output("sum 1\ndone (0.04 seconds)\n");
+  EXPECT_TRUE(R.difference(Later));
+  EXPECT_EQ(R.difference(Later, /*AnyTimes=*/true), std::nullopt);
+  for (const char *Other :
+       {"sum 2\ndone (0.03 seconds)\n", "sum 1\nDone (0.03 seconds)\n", "sum 1\n"})
+    EXPECT_TRUE(R.difference(output(Other), /*AnyTimes=*/true)) << Other;
+}
+
 TEST(OutputReference, lines_thatMove_areComparedWithoutOrder) {
   OutputReference R;
   R.addDefault(output("rank 0 sum 1\nrank 1 sum 2\nrank 2 sum 2\nend\n"));

@@ -78,11 +78,11 @@ TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
 
 TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
   RoundBudget B{20, 1};
-  EXPECT_EQ(B.confirmationS({.InHand = 0.05, .Promised = 0.01}), 4);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.045, .Promised = 0.01}), 4);
   EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01}), 3);
   EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001}), 6) << "the search is over";
   EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06}), 6) << "three runs of 2 s";
-  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.05}), 8)
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.06}), 8)
       << "no timing run has found the half of it";
 }
 

@@ -291,16 +291,16 @@ TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
 
 /// Two runs with the candidates and one of the default between them and the traced run.
 TEST(Confirmation, timeForThreeRuns_largeGain_wins) {
-  for (double Ratio : {0.9, 0.96}) {
+  for (double Ratio : {0.96, 0.98}) {
     SimulatedWorld W;
     W.OtherNs = 0;
     W.add({Ratio});
     SelectionOutcome O = W.select(timeForRuns(3, W), predicted({Ratio}));
     EXPECT_EQ(W.Log, (std::vector<Assignment>{{}, {2}, {2}}));
-    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.95 ? 2u : 0u}) << "three runs cannot tell 4 %";
-    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.95 ? "" : BudgetReason);
+    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.97 ? 2u : 0u}) << "three runs cannot tell 2 %";
+    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.97 ? "" : BudgetReason);
     EXPECT_EQ(O.PairsMade, 2u);
-    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.95);
+    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.97);
   }
 }
 
@@ -321,10 +321,10 @@ TEST(Confirmation, timeForThreeRuns_notPredicted_isNotDecided) {
 TEST(Confirmation, timeForThreeRuns_notSureAndMoreTimeLater_isNotDecided) {
   SimulatedWorld W;
   W.OtherNs = 0;
-  W.add({0.96});
+  W.add({0.98});
   SelectionLimits Limits = timeForRuns(3.8, W);
   Limits.ElapsedS = [&W] { return std::min<double>(W.Log.size(), 2); };
-  SelectionOutcome O = W.select(Limits, predicted({0.96}));
+  SelectionOutcome O = W.select(Limits, predicted({0.98}));
   EXPECT_EQ(W.chosen(O), Chosen{0});
   EXPECT_EQ(O.Runs, 3u);
 }

@@ -38,7 +38,7 @@ TEST(PairedTimes, looks_levelsTogether_areBelowOnePercent) {
     Before = Look.Pairs;
     Sum += Look.Level;
   }
-  EXPECT_LE(Sum, 0.008 + 1e-12);
+  EXPECT_LE(Sum, 0.0095 + 1e-12);
 }
 
 TEST(PairedTimes, interval_ofFewPairs_isThatOfStudent) {
@@ -63,7 +63,7 @@ TEST(PairedTimes, interval_ofPairsThatShareTheDefault_countsItOnce) {
   double Squares = 0.5e-6 + UsualScatter * UsualScatter;
   double Error = std::sqrt((1.0 / 2 + 1) * Squares / 3);
   RatioInterval R = pairedInterval(Times, HurriedLook.Level);
-  EXPECT_NEAR(std::log(R.High / R.Low) / 2, 12.924 * Error, 1e-4); // t of 3 degrees of freedom.
+  EXPECT_NEAR(std::log(R.High / R.Low) / 2, 8.0526 * Error, 1e-4); // t of 3 degrees of freedom.
   EXPECT_LT(1 - R.High / R.Median, GainForFewestRuns);
   EXPECT_LT(R.Median / R.Low - 1, GainForFewestRuns);
 }

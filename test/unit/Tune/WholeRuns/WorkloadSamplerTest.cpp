@@ -25,7 +25,7 @@ protected:
 
   std::string behave(const ProbedProgram::Run &R, CommandResult &Result) {
     bool Swapped = !R.Images.empty();
-    Result.Stdout = Swapped ? SwappedOutput : "sum 1\n";
+    Result.Stdout = Swapped ? SwappedOutput : DefaultOutput;
     Result.ExitStatus = Swapped ? SwappedStatus : 0;
     Result.TimedOut = Swapped && TimesOut;
     Result.Interrupted = Interrupted;
@@ -46,7 +46,7 @@ protected:
     return runWorkload(Spec, Probe, {}, Runner, Stretch, nullptr);
   }};
   TempDir Images;
-  std::string SwappedOutput = "sum 1\n", Extra;
+  std::string DefaultOutput = "sum 1\n", SwappedOutput = "sum 1\n", Extra;
   int SwappedStatus = 0, Interrupted = 0;
   bool TimesOut = false;
 };
@@ -147,6 +147,33 @@ TEST_F(WorkloadSamplerTest, output_defaultChangesToo_isNoFault) {
   EXPECT_FALSE(valueOf(Sampler.run({2, 0})).Fault);
   EXPECT_EQ(Runner.Runs.size(), 3u);
   EXPECT_EQ(Check.reference().unstableLines(), 1u);
+}
+
+/// If there is no time to run the default again, only times may differ, and only if a timing run
+/// has compared what the variants write.
+TEST_F(WorkloadSamplerTest, onlyTimesDifferAndNoTimeIsLeft_isNoFaultIfMemoryWasCompared) {
+  OutputCheck Hurried([](const probe::TimeStretch &) { return llvm::createStringError("no run"); },
+                      [](bool) { return std::optional<std::string>("no time"); });
+  std::vector<SubjectSpace> Selected = subjectsOf(Job, Built, TuningScope::Kernel);
+  Selected[0].Nominee = 2;
+  auto IsSound = [&](bool Compared, const Assignment &A, std::string Printed) {
+    WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Spec, Probe, Runner, Hurried,
+                            Images.path());
+    Selected[0].Compared = Compared;
+    Sampler.trustCompared(Selected);
+    SwappedOutput = std::move(Printed);
+    return !valueOf(Sampler.run(A)).Fault;
+  };
+  DefaultOutput = "sum 1 in 0.3 s\n";
+  valueOf(
+      WorkloadSampler(Job, Built, TuningScope::Kernel, Spec, Probe, Runner, Hurried, Images.path())
+          .run({}));
+  EXPECT_TRUE(IsSound(true, {2, 0}, "sum 1 in 0.2 s\n"));
+  EXPECT_FALSE(IsSound(true, {2, 0}, "sum 2 in 0.3 s\n"));
+  EXPECT_FALSE(IsSound(false, {2, 0}, "sum 1 in 0.2 s\n"));
+  Selected[0].Nominee = 3;
+  EXPECT_FALSE(IsSound(true, {2, 0}, "sum 1 in 0.2 s\n")) << "not the nominee";
+  EXPECT_TRUE(IsSound(false, {0, 0}, "sum 1 in 0.2 s\n")) << "the default";
 }
 
 TEST_F(WorkloadSamplerTest, run_incompleteRecordsOrUnswappedImage_isAFault) {

@@ -1,0 +1,24 @@
+#include "Workload/PrintedTimes.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+
+TEST(PrintedTimes, numbersWithUnitsOfTime_areMarked) {
+  EXPECT_EQ(withoutTimes("Initialization Complete. (0.04 seconds)"),
+            "Initialization Complete. (# seconds)");
+  EXPECT_EQ(withoutTimes("Average kernel execution time:   12.5 (ms)"),
+            "Average kernel execution time: # (ms)");
+  EXPECT_EQ(withoutTimes("Total time (s): 1.5e-03"), "Total time (s): #");
+  EXPECT_EQ(withoutTimes("time =   2 ms, rate = 5 GHash/sec, inf GFLOPS"),
+            "time = # ms, rate = # GHash/sec, # GFLOPS");
+  EXPECT_EQ(withoutTimes("1.25us 3s 7 lookups per second, 9 MHz"),
+            "#us #s # lookups per second, # MHz");
+  EXPECT_EQ(withoutTimes("3 s 4 s"), "# s # s") << "neighbours";
+}
+
+TEST(PrintedTimes, otherNumbers_stay) {
+  for (const char *Line : {"sum 1", "checksum 0.04", "size 12 MB", "12 samples", "v2s", "a.3 s",
+                           "3 m", "energy [J]: 5", "", "1 2 3"})
+    EXPECT_EQ(withoutTimes(Line), Line);
+}
