@@ -310,7 +310,11 @@ std::vector<InRunShapeTimes> SubjectJudge::shapeTimes() const {
 
 /// The number by which \p Variant with the median \p Ratio is compared with other winners.
 double SubjectJudge::rankOf(size_t Variant, double Ratio) const {
-  return Subject.Composed.count(Variant) ? Ratio / Limits.WinningRatio : Ratio;
+  if (Subject.Composed.count(Variant))
+    Ratio /= Limits.WinningRatio;
+  if (Subject.EvictFirst.count(Variant) && Outcome.Timing == InRunTiming::Replay)
+    Ratio /= 1 - Limits.EvictionMargin;
+  return Ratio;
 }
 
 /// Whether each code of \p Variant was compared at some shape of \p Compared whose launches run it.

@@ -46,6 +46,10 @@ struct InRunSubject {
   /// Variants that are composed of others. Each is nominated only if it takes at most WinningRatio
   /// of the time of every other variant: it is more code, and for fewer launches.
   std::set<size_t> Composed = {};
+  /// Variants whose loads are evicted from L2 first. A replay cannot see what that costs the next
+  /// kernel, so each is nominated by a replay only if it is faster than every other variant by
+  /// InRunLimits::EvictionMargin.
+  std::set<size_t> EvictFirst = {};
 
   /// The index of the variant \p Name, or Variants.size() if there is none. Records come from a
   /// file and may have any name.
@@ -58,8 +62,9 @@ struct InRunSubject {
 struct InRunLimits {
   /// A candidate's median ratio in the choosing rounds must be below this.
   double ScreeningRatio = 0.995;
-  double WinningRatio = 0.995; ///< Its median in the held-out rounds must be at most this.
-  double LeastMargin = 0.003;  ///< See SelectionLimits::LeastMargin.
+  double WinningRatio = 0.995;  ///< Its median in the held-out rounds must be at most this.
+  double LeastMargin = 0.003;   ///< See SelectionLimits::LeastMargin.
+  double EvictionMargin = 0.02; ///< See InRunSubject::EvictFirst.
   /// The probability, per kernel, that a variant that gains nothing is nominated.
   double Alpha = 0.05;
   /// A shape needs at least so many choosing rounds, and as many held-out rounds as Alpha needs.

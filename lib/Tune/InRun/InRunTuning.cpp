@@ -61,6 +61,8 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
       S.NeedProof.insert(V);
     if (isComposed(Variants[V]))
       S.Composed.insert(V);
+    if (evictsFirst(Variants[V]))
+      S.EvictFirst.insert(V);
     if (isComposed(Variants[V]) || Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes) {
       S.Partial.insert(V);
       S.ShapesOfCodes[V] = shapesOfCodes(Traced, Variants[V].Codes);

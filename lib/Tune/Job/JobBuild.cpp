@@ -26,6 +26,13 @@ std::string carve::nameOf(const JobVariant &Variant) {
   return isComposed(Variant) ? Variant.Composed : variantName(Variant.Setting);
 }
 
+bool carve::evictsFirst(const JobVariant &Variant) {
+  return Variant.Setting.Loads == LoadCaching::EvictFirst ||
+         llvm::any_of(Variant.Codes, [](const GuardedCode &C) {
+           return C.Setting.Loads == LoadCaching::EvictFirst;
+         });
+}
+
 bool carve::needsComparedOutput(const JobVariant &Variant) {
   return Variant.Setting.needsComparedOutput() ||
          llvm::any_of(Variant.Codes,

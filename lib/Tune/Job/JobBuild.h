@@ -74,6 +74,10 @@ inline bool isComposed(const JobVariant &Variant) { return !Variant.Composed.emp
 /// (VariantSetting::needsComparedOutput()).
 bool needsComparedOutput(const JobVariant &Variant);
 
+/// Whether a code of \p Variant loads its data so that it is the first to leave the caches, L2
+/// included.
+bool evictsFirst(const JobVariant &Variant);
+
 /// The name of \p Variant, unless it is the control copy: `default`, its setting, such as `r40`,
 /// its composition, or its purpose.
 std::string nameOf(const JobVariant &Variant);

@@ -473,6 +473,24 @@ TEST(InRunSelection, composedVariant_mustBeFasterThanAnyOther) {
   }
 }
 
+/// A replay does not see what the next kernel misses in L2.
+TEST(InRunSelection, evictingVariant_mustBeClearlyFasterInReplays) {
+  for (double Ratio : {0.87, 0.89})
+    for (bool Replayed : {true, false}) {
+      SimulatedRun Run;
+      Run.Noise = 0.0005;
+      if (Replayed)
+        Run.replay({shapeOf({0.9, Ratio})});
+      else
+        Run.rotate({shapeOf({0.9, Ratio})});
+      EXPECT_EQ(Run.selectOne().Nominee, 3u);
+      Run.Subjects[0].EvictFirst = {3};
+      EXPECT_EQ(Run.selectOne().Nominee, Replayed && Ratio > 0.98 * 0.9 ? 2u : 3u);
+      Run.Subjects[0].EvictFirst = {2, 3};
+      EXPECT_EQ(Run.selectOne().Nominee, 3u) << "among themselves the faster one";
+    }
+}
+
 TEST(InRunSelection, timesOfShapes_areOfAllRounds) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.8, 1.2}, 2e5), shapeOf({1.3, 0.7})});
