@@ -31,10 +31,10 @@ std::string SampleRecord::print() const {
     for (llvm::StringRef Line : Lines)
       OS << Tag << '\t' << Line << "\n";
   };
-  PrintLines("probe", Trace);
+  PrintLines("probe", Trace.Text);
   for (size_t I = 0; I < Timings.size(); ++I) {
     OS << "timing-run\t" << I + 1 << "\n";
-    PrintLines("timing", Timings[I]);
+    PrintLines("timing", Timings[I].Text);
   }
   for (const auto &[Subject, Variants] : Samples)
     for (const auto &[Variant, Values] : Variants)
@@ -56,6 +56,23 @@ static std::string shownLine(llvm::StringRef Line) {
   return Shown + (Line.size() > Most ? "..." : "");
 }
 
+void SampleRecord::Recorded::take(llvm::StringRef Line, unsigned Number) {
+  Text += (Line + "\n").str();
+  Lines.push_back(Number);
+}
+
+/// The error \p E about a line of the record, which names it `NAME:LINE: ...`, with the line of the
+/// samples file.
+llvm::Error SampleRecord::Recorded::inFile(llvm::Error E, llvm::StringRef Name) const {
+  std::string Message = llvm::toString(std::move(E));
+  llvm::StringRef Rest = Message;
+  unsigned Line = 0;
+  if (!Rest.consume_front(Name) || !Rest.consume_front(":") || Rest.consumeInteger(10, Line) ||
+      Line == 0 || Line > Lines.size())
+    return malformed(Message);
+  return malformed(Name + ":" + llvm::Twine(Lines[Line - 1]) + Rest);
+}
+
 llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::StringRef Name) {
   SampleRecord Record;
   unsigned Number = 0;
@@ -69,14 +86,14 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
     if (++Number == 1 && Line == "carve-samples\t1")
       continue;
     if (Number > 1 && F[0] == "probe")
-      Record.Trace += (Line.drop_front(6) + "\n").str();
+      Record.Trace.take(Line.drop_front(6), Number);
     else if (Number > 1 && F[0] == "timing-run" && F.size() == 2 && !F[1].getAsInteger(10, Run) &&
              Run == Record.Timings.size() + 1)
       Record.Timings.emplace_back();
     else if (Number > 1 && F[0] == "timing") {
       if (Record.Timings.empty()) // A file with only one timing run may lack its number.
         Record.Timings.emplace_back();
-      Record.Timings.back() += (Line.drop_front(7) + "\n").str();
+      Record.Timings.back().take(Line.drop_front(7), Number);
     } else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
       Record.add(F[1].str(), F[2].str(), A);
     else if (Number > 1 && F[0] == "program" && F.size() == 3 && !F[1].getAsDouble(A) &&
@@ -95,17 +112,18 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
 
 llvm::Expected<ProbeRecord> SampleRecord::trace(llvm::StringRef Name) const {
   ProbeRecord Record;
-  if (llvm::Error E = readProbeFile(Trace, Name, Record))
-    return E;
+  if (llvm::Error E = readProbeFile(Trace.Text, Name, Record))
+    return Trace.inFile(std::move(E), Name);
   return Record;
 }
 
 llvm::Expected<InRunRecord> SampleRecord::timing(size_t Run, const TuningJob &Job,
                                                  const JobBuild &Built,
                                                  llvm::StringRef Name) const {
-  llvm::Expected<InRunRecord> Record = readInRun(Timings[Run], Name);
-  if (Record)
-    keepPlanned(*Record, Job, Built);
+  llvm::Expected<InRunRecord> Record = readInRun(Timings[Run].Text, Name);
+  if (!Record)
+    return Timings[Run].inFile(Record.takeError(), Name);
+  keepPlanned(*Record, Job, Built);
   return Record;
 }
 

@@ -22,9 +22,9 @@ namespace carve {
 class SampleRecord {
 public:
   /// Keeps the record of the traced run.
-  void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
+  void setTrace(const ProbeRecord &Record) { Trace = {printProbeRecord(Record), {}}; }
   /// Keeps the record of the next timing run, with the faults of the runs before it.
-  void addTiming(const InRunRecord &Record) { Timings.push_back(printInRun(Record)); }
+  void addTiming(const InRunRecord &Record) { Timings.push_back({printInRun(Record), {}}); }
   /// Adds the GPU time of \p Subject with \p Variant in one whole run.
   void add(const std::string &Subject, const std::string &Variant, double Ns) {
     Samples[Subject][Variant].push_back(Ns);
@@ -58,8 +58,18 @@ public:
                                 const Assignment &A);
 
 private:
-  std::string Trace;
-  std::vector<std::string> Timings; ///< The record of each timing run, as text.
+  /// A probe's record as text, and the lines of the samples file that its lines come from; none if
+  /// it comes from no file.
+  struct Recorded {
+    std::string Text;
+    std::vector<unsigned> Lines;
+
+    void take(llvm::StringRef Line, unsigned Number);
+    llvm::Error inFile(llvm::Error E, llvm::StringRef Name) const;
+  };
+
+  Recorded Trace;
+  std::vector<Recorded> Timings; ///< By timing run.
   std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;

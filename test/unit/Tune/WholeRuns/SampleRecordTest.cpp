@@ -102,9 +102,12 @@ TEST(SampleRecord, parse_badLine_namesIt) {
                   "'");
 }
 
-TEST(SampleRecord, trace_damaged_failsWhenItIsRead) {
-  SampleRecord R = parsed("carve-samples\t1\nprobe\tcarve-probe\t1\t0\t-\nprobe\tlaunch\n");
-  EXPECT_EQ(messageOf(R.trace("s")), "s:2: unknown record 'launch'");
+TEST(SampleRecord, record_damaged_failsWhenItIsReadAndNamesTheLineOfTheFile) {
+  SampleRecord R = parsed("carve-samples\t1\nprobe\tcarve-probe\t1\t0\t-\nsample\tk\tr40\t1\n"
+                          "probe\tlaunch\ntiming-run\t1\ntiming\tnothing\n");
+  EXPECT_EQ(messageOf(R.trace("s")), "s:4: unknown record 'launch'");
+  TuningJob Job = sampleJob();
+  EXPECT_EQ(messageOf(R.timing(0, Job, sampleBuild(Job), "s")), "s:6: unknown record 'nothing'");
 }
 
 TEST(SampleRecord, run_severalSamples_takesThemInTurn) {
