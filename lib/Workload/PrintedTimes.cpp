@@ -5,7 +5,7 @@
 using namespace carve;
 
 std::string carve::withoutTimes(llvm::StringRef Line) {
-  static constexpr char Number[] = R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf|nan))";
+  static constexpr char Number[] = R"((?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf))";
   static constexpr char Unit[] =
       R"((?:(?:milli|micro|nano)?seconds?|[mun]?secs?|[mun]?s|µs|minutes?))";
   static constexpr char Rate[] =

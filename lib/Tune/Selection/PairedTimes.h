@@ -62,7 +62,7 @@ struct ConfirmationLook {
 /// in at most 3.5 % of the programs that run at two speeds, and a timing run, which is immune to
 /// that, names a variant without gain for at most one kernel of twenty. If the two pairs share a
 /// run of the default, it is two of the default that have to be slow, which comes up in at most 6.3
-/// %. The level may be higher than those of other looks, because the timing run has to err as well.
+/// %. A false winner needs an error of the timing run as well, so the level may be higher here.
 inline constexpr ConfirmationLook HurriedLook = {2, 0.002};
 /// The look that takes the place of the hurried one if there is time for a single pair. Each
 /// earlier run of the default then makes a pair with its run of the candidates, so there are as

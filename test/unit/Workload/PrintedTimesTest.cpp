@@ -15,10 +15,11 @@ TEST(PrintedTimes, numbersWithUnitsOfTime_areMarked) {
   EXPECT_EQ(withoutTimes("1.25us 3s 7 lookups per second, 9 MHz"),
             "#us #s # lookups per second, # MHz");
   EXPECT_EQ(withoutTimes("3 s 4 s"), "# s # s") << "neighbours";
+  EXPECT_EQ(withoutTimes("at -3 s"), "at -# s") << "the sign stays";
 }
 
 TEST(PrintedTimes, otherNumbers_stay) {
   for (const char *Line : {"sum 1", "checksum 0.04", "size 12 MB", "12 samples", "v2s", "a.3 s",
-                           "3 m", "energy [J]: 5", "", "1 2 3"})
+                           "3 m", "energy [J]: 5", "nan s", "", "1 2 3"})
     EXPECT_EQ(withoutTimes(Line), Line);
 }
