@@ -195,10 +195,9 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   if (!Images)
     return Images.takeError();
   const WorkloadSpec Workload = State.workload();
-  WorkloadSampler Sampler(Job, Built, Scope, Workload, Request.Probe, State.Runner, State.Check,
-                          Images->path());
+  WorkloadSampler Sampler(Job, Built, Scope, Subjects, Workload, Request.Probe, State.Runner,
+                          State.Check, Images->path());
   Sampler.timeOn(State.gpus());
-  Sampler.trustCompared(Subjects);
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
   State.LeavesVarying = mayLeaveVarying(Subjects);

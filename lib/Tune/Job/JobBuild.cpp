@@ -1,6 +1,7 @@
 #include "Tune/Job/JobBuild.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
@@ -26,17 +27,20 @@ std::string carve::nameOf(const JobVariant &Variant) {
   return isComposed(Variant) ? Variant.Composed : variantName(Variant.Setting);
 }
 
+/// Whether \p Holds is true of the setting of \p Variant or of one of its codes.
+static bool anySetting(const JobVariant &Variant,
+                       llvm::function_ref<bool(const VariantSetting &)> Holds) {
+  return Holds(Variant.Setting) ||
+         llvm::any_of(Variant.Codes, [&](const GuardedCode &C) { return Holds(C.Setting); });
+}
+
 bool carve::evictsFirst(const JobVariant &Variant) {
-  return Variant.Setting.Loads == LoadCaching::EvictFirst ||
-         llvm::any_of(Variant.Codes, [](const GuardedCode &C) {
-           return C.Setting.Loads == LoadCaching::EvictFirst;
-         });
+  return anySetting(Variant,
+                    [](const VariantSetting &S) { return S.Loads == LoadCaching::EvictFirst; });
 }
 
 bool carve::needsComparedOutput(const JobVariant &Variant) {
-  return Variant.Setting.needsComparedOutput() ||
-         llvm::any_of(Variant.Codes,
-                      [](const GuardedCode &C) { return C.Setting.needsComparedOutput(); });
+  return anySetting(Variant, [](const VariantSetting &S) { return S.needsComparedOutput(); });
 }
 
 std::string carve::compositionName(llvm::ArrayRef<Composition::Code> Codes, bool WithDefault) {

@@ -35,10 +35,11 @@ std::vector<std::vector<std::string>> carve::variantNames(const JobBuild &Built,
 }
 
 WorkloadSampler::WorkloadSampler(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
-                                 const WorkloadSpec &Spec, const ProbeSetup &Probe,
-                                 CommandRunner &Runner, OutputCheck &Check, std::string ImagesDir)
+                                 std::vector<SubjectSpace> Subjects, const WorkloadSpec &Spec,
+                                 const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
+                                 std::string ImagesDir)
     : Job(Job), Built(Built), Scope(Scope), Spec(Spec), Probe(Probe), Runner(Runner), Check(Check),
-      ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Built, Scope)),
+      ImagesDir(std::move(ImagesDir)), Subjects(std::move(Subjects)),
       Names(variantNames(Built, Scope)) {}
 
 llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRecord &Run,
@@ -53,13 +54,6 @@ llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRec
   // Other runs are compared with the untouched program, so no default is run again for it.
   return A.empty() ? Check.reference().difference(Run.Output)
                    : Check.difference(Run.Output, isCompared(A));
-}
-
-void WorkloadSampler::trustCompared(const std::vector<SubjectSpace> &Selected) {
-  for (auto [Own, Other] : llvm::zip_equal(Subjects, Selected)) {
-    Own.Nominee = Other.Nominee;
-    Own.Compared = Other.Compared;
-  }
 }
 
 /// Whether what the variants of \p A write was compared with the default's in memory.

@@ -21,18 +21,17 @@ std::vector<std::vector<std::string>> variantNames(const JobBuild &Built, Tuning
 /// Runs the workload with a job's variants in place.
 class WorkloadSampler {
 public:
-  /// \p ImagesDir is a directory for the images of the current run. All references must outlive it.
+  /// \p Subjects are those of subjectsOf(), with what timing runs have found of them. \p ImagesDir
+  /// is a directory for the images of the current run. All references must outlive it.
   WorkloadSampler(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
-                  const WorkloadSpec &Spec, const ProbeSetup &Probe, CommandRunner &Runner,
-                  OutputCheck &Check, std::string ImagesDir);
+                  std::vector<SubjectSpace> Subjects, const WorkloadSpec &Spec,
+                  const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
+                  std::string ImagesDir);
 
   /// Makes one run with the variants of \p A in place, or of the untouched program if \p A is
   /// empty. Fails if tuning cannot go on: it was interrupted, or the untouched program itself
   /// fails.
   llvm::Expected<RunSample> run(const Assignment &A);
-  /// Sets the subjects whose candidates were compared in memory (SubjectSpace::Compared); none are
-  /// without it.
-  void trustCompared(const std::vector<SubjectSpace> &Selected);
   /// Sets the record that gets every sample; null for no record.
   void recordInto(SampleRecord *Record) { Recording = Record; }
   /// Sets the GPUs whose locks every run holds; null for none.

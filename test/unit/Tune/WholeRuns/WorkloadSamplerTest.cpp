@@ -34,7 +34,8 @@ protected:
   }
 
   WorkloadSampler sampler(TuningScope Scope = TuningScope::Kernel) {
-    return WorkloadSampler(Job, Built, Scope, Spec, Probe, Runner, Check, Images.path());
+    return WorkloadSampler(Job, Built, Scope, subjectsOf(Job, Built, Scope), Spec, Probe, Runner,
+                           Check, Images.path());
   }
 
   TuningJob Job = sampleJob();
@@ -157,17 +158,16 @@ TEST_F(WorkloadSamplerTest, onlyTimesDifferAndNoTimeIsLeft_isNoFaultIfMemoryWasC
   std::vector<SubjectSpace> Selected = subjectsOf(Job, Built, TuningScope::Kernel);
   Selected[0].Nominee = 2;
   auto IsSound = [&](bool Compared, const Assignment &A, std::string Printed) {
-    WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Spec, Probe, Runner, Hurried,
-                            Images.path());
     Selected[0].Compared = Compared;
-    Sampler.trustCompared(Selected);
+    WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Selected, Spec, Probe, Runner, Hurried,
+                            Images.path());
     SwappedOutput = std::move(Printed);
     return !valueOf(Sampler.run(A)).Fault;
   };
   DefaultOutput = "sum 1 in 0.3 s\n";
-  valueOf(
-      WorkloadSampler(Job, Built, TuningScope::Kernel, Spec, Probe, Runner, Hurried, Images.path())
-          .run({}));
+  valueOf(WorkloadSampler(Job, Built, TuningScope::Kernel, Selected, Spec, Probe, Runner, Hurried,
+                          Images.path())
+              .run({}));
   EXPECT_TRUE(IsSound(true, {2, 0}, "sum 1 in 0.2 s\n"));
   EXPECT_FALSE(IsSound(true, {2, 0}, "sum 2 in 0.3 s\n"));
   EXPECT_FALSE(IsSound(false, {2, 0}, "sum 1 in 0.2 s\n"));
