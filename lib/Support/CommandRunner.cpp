@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Program.h"
 
 #include <algorithm>
@@ -172,6 +173,10 @@ struct ChildStart {
   int OutFd, ErrFd, FailFd;
 };
 
+/// Whether \p C may be killed by us, together with the processes that it starts: nvcc does not end
+/// ptxas when it is killed.
+bool hasOwnGroup(const Command &C) { return C.TimeoutS > 0 || C.Abandoned || C.AbandonS; }
+
 /// Runs in the child between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void becomeChild(const Command &C, const char *Program, char **Argv, char **Env,
                               pid_t Parent, const ChildStart &Start) {
@@ -184,7 +189,7 @@ struct ChildStart {
     if (struct sigaction Now;
         ::sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == forwardSignal)
       ::signal(Signal, SIG_DFL);
-  if (C.TimeoutS > 0)
+  if (hasOwnGroup(C))
     ::setpgid(0, 0);
   bool Ready = C.Dir.empty() || ::chdir(C.Dir.c_str()) == 0;
   if (Ready && C.StdinPath) {
@@ -216,7 +221,7 @@ pid_t startChild(const Command &C, const char *Program, char **Argv, char **Env,
   pid_t Child = ::fork();
   if (Child == 0)
     becomeChild(C, Program, Argv, Env, Parent, Start);
-  if (Child > 0 && C.TimeoutS > 0)
+  if (Child > 0 && hasOwnGroup(C))
     ::setpgid(Child, Child);
   if (Child > 0 && Forwarding)
     Forwarding->forwardTo(C.TimeoutS > 0 ? -Child : Child);
@@ -300,8 +305,8 @@ bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, const Command &C, Deadli
   return true;
 }
 
-/// Waits for the child and returns its wait status. On the deadline it kills the child's group
-/// first, and the child if the run was abandoned.
+/// Waits for the child and returns its wait status. On the deadline, and if the run was abandoned,
+/// it kills the child's group first.
 int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
   int Status = 0;
   while (!Result.TimedOut && C.TimeoutS > 0) {
@@ -315,7 +320,7 @@ int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
       ::usleep(1000);
   }
   if (Result.TimedOut)
-    ::kill(C.TimeoutS > 0 ? -Child : Child, SIGKILL);
+    ::kill(hasOwnGroup(C) ? -Child : Child, SIGKILL);
   while (::waitpid(Child, &Status, 0) < 0 && errno == EINTR) {
   }
   return Status;
@@ -404,9 +409,26 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   return Result;
 }
 
+llvm::Expected<CommandResult> DeadlineRunner::run(const Command &C) {
+  Command Watched = C;
+  Watched.AbandonS = [this, OwnS = C.AbandonS, Start = Clock::now()] {
+    constexpr double AtOnceS = 1e-6; // 0 would be no limit.
+    const double Own = OwnS ? OwnS() : 0;
+    std::optional<double> Left = LeftS();
+    if (!Left)
+      return Own;
+    const double End = *Left > 0 ? secondsSince(Start) + *Left : AtOnceS;
+    return Own > 0 ? std::min(Own, End) : End;
+  };
+  return Inner.run(Watched);
+}
+
 llvm::Expected<CommandResult> carve::runChecked(CommandRunner &Runner, Command C) {
   C.CaptureStdout = C.CaptureStderr = true;
   llvm::Expected<CommandResult> Result = Runner.run(C);
+  if (Result && Result->TimedOut)
+    Result->Stderr =
+        llvm::formatv("ended after {0:f1} s, when its time was up\n", Result->WallS).str();
   if (Result && !Result->succeeded())
     return llvm::make_error<ToolFailure>(C.Argv.front(), Result->ExitStatus,
                                          std::move(Result->Stderr));

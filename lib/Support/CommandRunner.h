@@ -121,6 +121,21 @@ private:
   std::function<double()> LimitS;
 };
 
+/// Runs processes as long as time is left, and abandons those that run when there is none.
+class DeadlineRunner final : public CommandRunner {
+public:
+  /// Keeps a reference to \p Inner; it must outlive this. \p LeftS returns the seconds that are
+  /// left, at least 0, or nothing if there is no deadline. It is called while processes run.
+  DeadlineRunner(CommandRunner &Inner, std::function<std::optional<double>()> LeftS)
+      : Inner(Inner), LeftS(std::move(LeftS)) {}
+
+  llvm::Expected<CommandResult> run(const Command &C) override;
+
+private:
+  CommandRunner &Inner;
+  std::function<std::optional<double>()> LeftS;
+};
+
 /// Runs \p C with captured streams. A non-zero exit status or a timeout becomes a ToolFailure.
 llvm::Expected<CommandResult> runChecked(CommandRunner &Runner, Command C);
 

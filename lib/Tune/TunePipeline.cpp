@@ -160,15 +160,21 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   auto Earlier = entriesInForce(*Trace, Store);
   // Find what is to be timed.
   AbandonableRunner FlavourRunner(Runner);
+  // The variants of a whole file are few, and all of them are wanted.
+  auto LeftS = [&State] {
+    return State.Request.Options.Scope == TuningScope::Kernel ? State.secondsLeft() : std::nullopt;
+  };
+  DeadlineRunner InTime(Runner, LeftS);
   JobContext Context{Store,
                      T,
-                     Runner,
+                     InTime,
                      Request.Options,
                      [&](const Unit &U, const UnitImage &I, const FrontEndSetting &S) {
                        return flavourPtx(U, I.PtxDigest, S, Store, T, FlavourRunner);
                      },
                      *Request.Progress,
-                     &FlavourRunner};
+                     &FlavourRunner,
+                     LeftS};
   JobSources Sources;
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)

@@ -7,8 +7,9 @@
 using namespace carve;
 
 RecordedJob::RecordedJob(llvm::StringRef Samples, UnitStore Recorded, const Toolchain &T,
-                         CommandRunner &Runner)
+                         CommandRunner &Runner, std::function<std::optional<double>()> LeftS)
     : Store(std::move(Recorded)), Context{Store, T, Runner, Options} {
+  Context.LeftS = std::move(LeftS);
   Options.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
   Options.Effort = 0;
   std::string Lines;

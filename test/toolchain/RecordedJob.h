@@ -14,9 +14,10 @@ namespace carve {
 /// other, so it stays where it is.
 struct RecordedJob {
   /// Makes the job of the trace in the lines of \p Samples that begin with `probe`, from all units
-  /// of \p Recorded. What fails is a failure of the test, and the job is then empty.
+  /// of \p Recorded. What fails is a failure of the test, and the job is then empty. \p LeftS is
+  /// JobContext::LeftS.
   RecordedJob(llvm::StringRef Samples, UnitStore Recorded, const Toolchain &T,
-              CommandRunner &Runner);
+              CommandRunner &Runner, std::function<std::optional<double>()> LeftS = {});
   RecordedJob(const RecordedJob &) = delete;
   RecordedJob &operator=(const RecordedJob &) = delete;
 

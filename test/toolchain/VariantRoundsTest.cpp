@@ -49,3 +49,24 @@ TEST_F(VariantRoundsTest, modulesHoldWhatWholeRunsNeed_areKeptIfTheyMay) {
   Rounds.settleOn(VariantSets(All.size()), /*MayKeep=*/true);
   EXPECT_EQ(Cubin, "") << "nothing of it is timed any more, so the program's own image stays";
 }
+
+/// A file that takes longer to assemble than the budget allows is left as it is.
+TEST_F(VariantRoundsTest, noTimeIsLeft_nothingIsCompiledAndNothingFails) {
+  build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
+  auto NoneLeft = []() -> std::optional<double> { return 0.0; };
+  DeadlineRunner InTime(Runner, NoneLeft);
+  RecordedJob Recorded(
+      llvm::cantFail(readFile(CARVE_TEST_INPUTS "/samples/three.samples", FileLimit::None)),
+      store(), Tools, InTime, NoneLeft);
+  const TuningJob &Job = Recorded.Job;
+  ASSERT_GE(Job.Kernels.size(), 2u);
+  for (const JobKernel &K : Job.Kernels) {
+    EXPECT_EQ(K.Region.Default.RegsPerThread, K.Traced.Shapes.front().RegsPerThread);
+    EXPECT_EQ(K.Region.rMin(), K.Region.rMax());
+  }
+  JobBuild Built(Job);
+  VariantRounds Rounds(Job, Recorded.Sources, Recorded.Context, Built);
+  (void)Rounds.next({std::vector<size_t>(Job.Kernels.size(), 2), std::nullopt});
+  for (const std::vector<size_t> &Added : Rounds.added())
+    EXPECT_TRUE(Added.empty());
+}

@@ -3,6 +3,7 @@
 #include "Ptx/ProfileName.h"
 #include "Search/VariantEdit.h"
 #include "Store/UserProfile.h"
+#include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
@@ -11,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <set>
 
@@ -140,20 +142,49 @@ void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedMod
   }
 }
 
+/// The region of a kernel of which only the default is known, as it was traced: then no other
+/// register count is tried.
+static RegisterRegion tracedRegion(const TracedKernel &Kernel) {
+  KernelResources Default;
+  Default.Name = Kernel.Kernel;
+  Default.RegsPerThread = tracedRegs(Kernel);
+  if (!Kernel.Shapes.empty())
+    Default.StaticSmemBytes = Kernel.Shapes.front().StaticSmemBytes;
+  return {Kernel.Kernel, Default, Default, Default};
+}
+
 llvm::Error carve::findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                                const JobContext &Context) {
   std::vector<const ParsedModule *> Wanted;
   for (const ParsedModule &M : Parsed)
     if (M.InJob)
       Wanted.push_back(&M);
+  // A file whose loops are unrolled far may take a minute. The rest is for its variants.
+  constexpr double MostOfBudget = 0.5;
+  const auto Begin = std::chrono::steady_clock::now();
+  std::optional<double> LeftS = Context.LeftS ? Context.LeftS() : std::nullopt;
+  auto UntilHalf = [&]() -> std::optional<double> {
+    if (!LeftS)
+      return std::nullopt;
+    return std::max(0.0, MostOfBudget * *LeftS - secondsSince(Begin));
+  };
+  DeadlineRunner Limited(Context.Runner, UntilHalf);
   std::mutex Guard;
   llvm::Error Failed = llvm::Error::success();
   runInParallel(Wanted.size(), [&](size_t I) {
     const ParsedModule &M = *Wanted[I];
     DeviceImage Image{M.Image.Arch, M.Image.PtxName, "", M.Image.PtxasOptions};
-    auto Regions =
-        findRegisterRegions(Context.T, Context.Runner, M.Ptx, Image, M.Source.RegisterCap);
+    auto Regions = findRegisterRegions(Context.T, Limited, M.Ptx, Image, M.Source.RegisterCap);
     std::lock_guard<std::mutex> Lock(Guard);
+    if (!Regions && UntilHalf() == 0.0) {
+      llvm::consumeError(Regions.takeError());
+      logLine(llvm::formatv("{0}: ptxas took longer than half of the budget, so no other register "
+                            "counts are tried",
+                            M.Source.Output));
+      for (size_t K : Job.Modules[*M.InJob].Kernels)
+        Job.Kernels[K].Region = tracedRegion(Job.Kernels[K].Traced);
+      return;
+    }
     if (!Regions) {
       Failed = llvm::joinErrors(std::move(Failed), Regions.takeError());
       return;

@@ -30,6 +30,9 @@ struct JobContext {
   ProgressDisplay &Progress = silentProgress();
   /// What FlavourPtx runs its processes with, if they may be abandoned.
   AbandonableRunner *FlavourRunner = nullptr;
+  /// Returns the seconds of the budget that are left, or nothing if there is no budget. Empty if
+  /// there never is.
+  std::function<std::optional<double>()> LeftS = {};
 };
 
 /// A unit that was loaded, with its PTX read.
@@ -78,8 +81,9 @@ std::vector<ParsedModule> parseModules(std::vector<Unit> Units, const TuningJob 
 void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
                   TuningJob &Job, const JobContext &Context);
 
-/// Finds the register region of every kernel of the job, for several modules in parallel. Fails if
-/// ptxas fails.
+/// Finds the register region of every kernel of the job, for several modules in parallel. If half
+/// of what is left of the budget is not enough for that, the kernels of a module have the registers
+/// that were traced at both ends. Fails if ptxas fails.
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 

@@ -1,4 +1,5 @@
 #include "Support/CommandRunner.h"
+#include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/TempDir.h"
 
@@ -101,6 +102,38 @@ TEST(CommandRunner, timeLimitedRun_limitBecomesKnownLater_isKilled) {
   EXPECT_TRUE(Result.TimedOut);
   EXPECT_GT(Result.WallS, 0.25);
   EXPECT_LT(Result.WallS, 30);
+}
+
+TEST(CommandRunner, deadline_passes_processAndItsChildrenAreKilled) {
+  ProcessRunner Runner;
+  const double EndS = steadySeconds() + 0.4;
+  DeadlineRunner InTime(
+      Runner, [&]() -> std::optional<double> { return std::max(0.0, EndS - steadySeconds()); });
+  // As nvcc does it: the process that is killed waits for another one, which holds the pipes.
+  Command C = shell("sleep 61 & echo $!; wait");
+  CommandResult Result = llvm::cantFail(InTime.run(C));
+  EXPECT_TRUE(Result.TimedOut);
+  EXPECT_LT(Result.WallS, 30);
+  pid_t Grandchild = std::stoi(Result.Stdout);
+  for (int I = 0; I < 500 && ::kill(Grandchild, 0) == 0; ++I)
+    ::usleep(10000);
+  EXPECT_NE(::kill(Grandchild, 0), 0);
+  // No time is left for another one.
+  C.Argv = {"sleep", "62"};
+  EXPECT_TRUE(llvm::cantFail(InTime.run(C)).TimedOut);
+  EXPECT_NE(llvm::toString(runChecked(InTime, C).takeError()).find("its time was up"),
+            std::string::npos);
+}
+
+TEST(CommandRunner, noDeadline_ownLimitOfTheCommandHolds) {
+  ProcessRunner Runner;
+  DeadlineRunner Never(Runner, [] { return std::nullopt; });
+  TimeLimitedRunner Limited(Never, [] { return 0.3; });
+  EXPECT_TRUE(llvm::cantFail(Never.run(shell("true"))).succeeded());
+  Command C = shell("sleep 63");
+  EXPECT_TRUE(llvm::cantFail(Limited.run(C)).TimedOut);
+  DeadlineRunner Later(Runner, [] { return 100.0; });
+  EXPECT_TRUE(llvm::cantFail(TimeLimitedRunner(Later, [] { return 0.3; }).run(C)).TimedOut);
 }
 
 TEST(CommandRunner, daemonHoldingThePipes_run_returns) {
