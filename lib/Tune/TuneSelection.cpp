@@ -182,6 +182,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   Limits.RunsBefore = State.Runs;
   if (double Ns = tracedNs(Job); Ns > 0)
     Limits.EarlierProgramNs = {Ns};
+  Limits.PlainWallS = State.PlainWallS;
   Limits.ElapsedS = [&State] { return State.seconds(); };
   State.SelectsByRuns = true;
   if (State.recorded()) {

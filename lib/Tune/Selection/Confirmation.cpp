@@ -63,6 +63,7 @@ private:
   }
   void compareProgram(llvm::ArrayRef<size_t> Standing);
   bool isSlowerInWallTime() const;
+  bool isEachRunSlower() const;
   llvm::Error judgeProgram(std::vector<size_t> &Standing);
 
   SelectionRuns &Runs;
@@ -370,13 +371,21 @@ void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
   Outcome.Pairs = Pairs.size();
 }
 
+/// Whether each run with candidates took longer than each run of the untouched program.
+bool Confirmation::isEachRunSlower() const {
+  const PairedTimes Times = Pairs.wallTimes();
+  return *llvm::min_element(Times.Tuned) >
+         std::max(Limits.PlainWallS, *llvm::max_element(Times.Default));
+}
+
 /// Whether the program's wall time surely rose, and so did the span of its kernels if that is
 /// known. The wall time alone says little, because the start of a program may take several times as
-/// long in some runs as in others.
+/// long in some runs as in others. The interval of a few pairs does not know that.
 bool Confirmation::isSlowerInWallTime() const {
   if (isLone())
     return Outcome.Wall.Median > LoneGrowth && (!Outcome.Span || Outcome.Span->Median > LoneGrowth);
-  return Outcome.Wall.Low > 1 && (!Outcome.Span || Outcome.Span->Low > 1);
+  return Outcome.Wall.Low > 1 && (!Outcome.Span || Outcome.Span->Low > 1) &&
+         (Pairs.size() >= RankedPairs || isEachRunSlower());
 }
 
 /// Drops all subjects if the program was slower as a whole. Where its GPU time does not say so,

@@ -452,6 +452,26 @@ TEST(Confirmation, timeForTwoRuns_wallTimeGrows_nothingWins) {
   }
 }
 
+/// The start of a program may take twice as long in some runs as in others. By chance these may be
+/// the three tuned ones, but then a run of the untouched program has shown it, too.
+TEST(Confirmation, wallTimeGrows_countsIfNoRunOfTheDefaultTookAsLong) {
+  for (double Plain : {0.0, 1.4, 2.0}) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({0.8});
+    W.Twist = [&](size_t Run, const Assignment &A, RunSample &Sample) {
+      Sample.WallS = (!A.empty() && A[0] == 2 ? 1.6 : 1) + 0.01 * double(Run % 3);
+      Sample.SpanNs = 1e9 * Sample.WallS;
+    };
+    SelectionLimits Limits;
+    Limits.PlainWallS = Plain;
+    Limits.MaxConfirmationPairs = 3;
+    SelectionOutcome O = W.select(Limits, compared({0.8}));
+    EXPECT_GT(O.Wall.Low, 1);
+    EXPECT_EQ(W.chosen(O), Chosen{Plain == 2.0 ? 2u : 0u}) << Plain;
+  }
+}
+
 /// A pair does not decide alone after the next one had a fault whose cause was not found.
 TEST(Confirmation, faultInTheSecondPair_causeIsNotFound_nothingWins) {
   SimulatedWorld W;
