@@ -66,6 +66,7 @@ private:
                                                 const std::vector<size_t> &Order,
                                                 const std::vector<double> &Ns);
   Failure measureSteps();
+  Failure measureRepeat();
   bool restoresBetween() const;
   void putBack();
   double leftNs() const;
@@ -83,6 +84,8 @@ private:
   Verification Verified;
   HostGuard Host;
   std::chrono::steady_clock::time_point Begin;
+  /// Whether the kernel does the same work again when it runs on what it has left.
+  bool Repeats = false;
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };

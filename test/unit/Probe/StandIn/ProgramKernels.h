@@ -20,6 +20,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///   break         it breaks the context
 ///   known         it takes its count for KnownCount, as code that is compiled for that value
 ///   by-count      no fault: the times of all kernels are in proportion to their count
+///   settles       no fault: a launch that finds its own output takes a tenth of the time
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);
 
