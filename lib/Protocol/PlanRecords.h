@@ -6,6 +6,8 @@
 #include "Protocol/TimingRecords.h"
 #include "Protocol/TraceRecords.h"
 
+#include <optional>
+
 namespace carve {
 
 // The records of the plan (PlanFile). The lines of one kernel may be in any order.
@@ -130,14 +132,32 @@ struct LeastRounds {
   unsigned Finalists; ///< How many variants these have beside the default and its control.
 };
 
+/// The launches of a shape that are replayed, where these are others than the very first one and
+/// the one in the middle (TypicalLaunches).
+struct LaunchesToReplay {
+  static constexpr ProtocolKind Kind{PlanFile, "replay", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t First = 0, Second = 0; ///< From 0. If they are the same, one is replayed.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("first LAUNCH", Record.First);
+    Visit.number("second LAUNCH", Record.Second);
+  }
+};
+
 /// A shape in which a kernel is timed. Launches with other shapes run the default.
 struct PlannedShape {
   static constexpr ProtocolKind Kind{PlanFile, "shape", Often::Many};
   std::string Kernel;
   LaunchShape Shape;
   uint64_t Launches = 0; ///< The number of launches in one process, as traced.
-  /// The mean time of the default. It is a whole number because reading fractions would need libm.
+  /// The mean time of the default, in the launches that are replayed if these are other ones. It is
+  /// a whole number because reading fractions would need libm.
   uint64_t MeanNs = 0;
+  std::optional<LaunchesToReplay> Replayed = {}; ///< It is a record of its own.
   /// A shape of which nothing but the mean time \p Ns is known.
   static PlannedShape ofMean(double Ns) {
     PlannedShape Shape;
@@ -151,7 +171,10 @@ struct PlannedShape {
   /// little: the run that compares a variant's output is its choosing round.
   bool isLong() const { return MeanNs >= 20'000'000; }
   /// Whether a second launch is replayed and timed, because launches of one shape may differ.
-  bool isTimedTwice() const { return Launches >= 2 && !isLong(); }
+  bool isTimedTwice() const { return secondReplayed() > firstReplayed() && !isLong(); }
+  /// The launches from which on one is replayed, and then a second one.
+  uint64_t firstReplayed() const { return Replayed ? Replayed->First : 0; }
+  uint64_t secondReplayed() const { return Replayed ? Replayed->Second : Launches / 2; }
   LeastRounds leastRounds() const { return isLong() ? LeastRounds{1, 3, 1} : LeastRounds{3, 5, 2}; }
   /// How many runs the fewest rounds take for \p Variants, the default and the control among them:
   /// one of all, further ones of those within reach of the best, and the held-out ones.

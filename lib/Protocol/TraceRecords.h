@@ -326,6 +326,24 @@ struct TracedClass {
   }
 };
 
+/// Two launches of a kernel that stand for the time of all with one shape in a process. There is
+/// such a record if the very first launch and the one in the middle are unlike most of the time.
+struct TypicalLaunches {
+  static constexpr ProtocolKind Kind{ProbeFile, "typical", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t First = 0, Second = 0; ///< Launches, from 0. They are the same if there is one only.
+  uint64_t MeanNs = 0;            ///< The mean time of the two.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("first LAUNCH", Record.First);
+    Visit.number("second LAUNCH", Record.Second);
+    Visit.number("mean ns", Record.MeanNs);
+  }
+};
+
 /// The kinds of driver calls after which memory is no longer the program's alone, or is not what it
 /// seems.
 enum class HazardKind {

@@ -141,6 +141,13 @@ void addClass(std::vector<TracedClass> &All, TracedClass C) {
   Old->TotalNs += C.TotalNs;
 }
 
+void addTypical(std::vector<TypicalLaunches> &All, TypicalLaunches T) {
+  if (llvm::none_of(All, [&](const TypicalLaunches &Old) {
+        return Old.Kernel == T.Kernel && Old.Shape == T.Shape;
+      }))
+    All.push_back(std::move(T));
+}
+
 void addDevice(std::vector<DeviceInfo> &All, DeviceInfo D) {
   if (llvm::none_of(All, [&](const DeviceInfo &Old) { return Old.Uuid == D.Uuid; }))
     All.push_back(std::move(D));
@@ -224,6 +231,8 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
              In, [&](const ShapeArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
          takeRecord<TracedClass>(In,
                                  [&](TracedClass C) { addClass(Record.Classes, std::move(C)); }) ||
+         takeRecord<TypicalLaunches>(
+             In, [&](TypicalLaunches T) { addTypical(Record.Typical, std::move(T)); }) ||
          takeRecord<SpanRecord>(In,
                                 [&](const SpanRecord &R) {
                                   State.FirstNs = std::min(State.FirstNs, R.FirstNs);
@@ -343,6 +352,8 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
     Text += Its.print(Kernel);
   for (const TracedClass &C : Record.Classes)
     Text += recordLine(C);
+  for (const TypicalLaunches &T : Record.Typical)
+    Text += recordLine(T);
   Text += printInRun(Record.InRun);
   if (!Record.Faulted)
     Text += recordLine(EndRecord());

@@ -44,7 +44,8 @@ void checkReport(const TuningReport &Report, const std::string &Log) {
       continue;
     EXPECT_LE(K.Ratio.Median, 0.995) << K.Kernel;
     EXPECT_TRUE(K.Ratio.High < 1 || Report.Ended == "sum") << K.Kernel << " " << K.Ratio.High;
-    EXPECT_GE(K.Pairs, HurriedLook.Pairs) << K.Kernel;
+    // A large gain may win by a single pair, and a smaller one by two.
+    EXPECT_GE(K.Pairs, K.Ratio.Median < 0.95 ? 1u : HurriedLook.Pairs) << K.Kernel;
   }
   if (Report.tunedKernels() > 0) {
     EXPECT_LE(Report.Program.Median, 1);

@@ -10,12 +10,13 @@ using namespace carve;
 
 namespace {
 /// What has been read of a plan. The lines of a kernel may be in any order, so the records that
-/// name variants wait until the last line is read.
+/// name variants or shapes wait until the last line is read.
 struct PlanReading {
   Plan &P;
   std::vector<ExcludeRecord> Excluded;
   std::vector<MeasureRecord> Measured;
   std::vector<CompareRecord> ToCompare;
+  std::vector<LaunchesToReplay> ToReplay;
 
   bool take(RecordReader &In);
   bool takeKernelLine(RecordReader &In);
@@ -44,6 +45,8 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
              In, [&](const GuardedShape &R) { P.Kernels[R.Kernel].Guards[R.Guard].Shape = R; }) ||
          takeRecord<PlannedShape>(
              In, [&](const PlannedShape &R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
+         takeRecord<LaunchesToReplay>(In,
+                                      [&](const LaunchesToReplay &R) { ToReplay.push_back(R); }) ||
          takeRecord<PlannedClass>(In,
                                   [&](const PlannedClass &R) {
                                     P.Kernels[R.Kernel].Classes[R.Shape.undivided()][R.Key] =
@@ -101,6 +104,19 @@ static bool number(Plan &P, const std::vector<T> &Records, std::set<size_t> Plan
   return true;
 }
 
+/// Tells the shapes which of their launches are replayed. Returns false if one is unknown.
+static bool setReplayed(Plan &P, const std::vector<LaunchesToReplay> &Records) {
+  for (const LaunchesToReplay &Record : Records) {
+    auto &Shapes = P.Kernels[Record.Kernel].Shapes;
+    auto Its = std::find_if(Shapes.begin(), Shapes.end(),
+                            [&](const PlannedShape &S) { return S.Shape == Record.Shape; });
+    if (Its == Shapes.end())
+      return false;
+    Its->Replayed = Record;
+  }
+  return true;
+}
+
 /// Returns whether the probe can do what the plan says of \p Kernel.
 static bool isSound(const PlannedKernel &Kernel) {
   // A kernel without a name has shapes or variants but no line of its own.
@@ -129,14 +145,14 @@ bool PlanReading::finish() {
       return false;
   if (!number(P, Excluded, &PlannedKernel::Excluded) ||
       !number(P, Measured, &PlannedKernel::Measured) ||
-      !number(P, ToCompare, &PlannedKernel::ToCompare))
+      !number(P, ToCompare, &PlannedKernel::ToCompare) || !setReplayed(P, ToReplay))
     return false;
   return std::all_of(P.Kernels.begin(), P.Kernels.end(),
                      [](const auto &Entry) { return isSound(Entry.second); });
 }
 
 bool Plan::read(const char *File) {
-  PlanReading Reading{*this, {}, {}, {}};
+  PlanReading Reading{*this, {}, {}, {}, {}};
   return readPlanLines(File, PlanFile, [&](RecordReader &In) { return Reading.take(In); }) &&
          Reading.finish();
 }

@@ -112,7 +112,9 @@ void TraceRun::onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 
 TraceRun::Counted TraceRun::onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                                      std::string &) {
-  Classes.recorded(Record.name, Shape, Record.correlationId, Record.end - Record.start);
+  const uint64_t Ns = Record.end - Record.start;
+  Classes.recorded(Record.name, Shape, Record.correlationId, Ns);
+  Times.ended(Record.name, Shape, Ns, /*InGraph=*/Record.graphNodeId != 0);
   return {false, Record.name};
 }
 

@@ -2,8 +2,9 @@
 /// The mode of a run that traces the unchanged program. It records what affects how kernels may be
 /// timed: hazards, launches that overlap others, and the program's own questions about attributes
 /// and occupancy of kernels, and which graphs a timing run cannot launch node by node. It also
-/// records which arguments have the same value at every launch, and how the time is divided among
-/// launches with different ones. Kernels and images are recorded in every mode.
+/// records which arguments have the same value at every launch, how the time is divided among
+/// launches with different ones, and which launches stand for most of it. Kernels and images are
+/// recorded in every mode.
 #pragma once
 
 #include "Probe/Driver/Hazards.h"
@@ -12,6 +13,7 @@
 #include "Probe/Process/RecordFile.h"
 #include "Probe/Trace/LaunchArguments.h"
 #include "Probe/Trace/LaunchClasses.h"
+#include "Probe/Trace/LaunchTimes.h"
 
 namespace carve::probe {
 
@@ -38,7 +40,7 @@ public:
   }
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines) override;
-  void finish() override { File.append(Classes.lines()); }
+  void finish() override { File.append(Classes.lines() + Times.lines()); }
 
 private:
   /// The calls after which a kernel may have the handle of another one that is gone.
@@ -56,6 +58,7 @@ private:
   SeenHandles Programmatic; ///< The kernels that were recorded as launched in this way.
   LaunchArguments Arguments;
   LaunchClasses Classes;
+  LaunchTimes Times;
   ExecutableGraphs Graphs;
 };
 

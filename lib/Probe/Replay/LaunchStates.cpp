@@ -23,9 +23,9 @@ bool LaunchStates::wantsReplay(const ShapeState &State, uint64_t Index) const {
   if (!isReplayed(Kernel.Mode) || State.Replaying || Kernels.at(&Kernel).StoodBack)
     return false;
   if (State.Replayed == 0)
-    return true;
+    return Index >= State.Shape->firstReplayed();
   return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->isTimedTwice() &&
-         Index >= State.Shape->Launches / 2;
+         Index >= State.Shape->secondReplayed();
 }
 
 bool LaunchStates::wantsRotation(const ShapeState &State) const {

@@ -106,7 +106,7 @@ std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const In
         Table.add(T.Place.Launch, T.Confirming, T.Round, T.Variant, T.ColdNs, T.WarmNs);
     if (!Shape.Rounds.empty()) {
       Shape.Timing = InRunTiming::Replay;
-      weighWarmth(Shape, Traced.TotalNs / std::max<uint64_t>(1, Traced.Launches));
+      weighWarmth(Shape, Traced.replayedNs());
       continue;
     }
     for (const RotatedSample &R : Record.Rotated)

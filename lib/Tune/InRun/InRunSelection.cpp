@@ -135,8 +135,7 @@ bool SubjectJudge::noneIsSound() const {
 /// fewer, and the smallest and largest of their ratios are the interval.
 LeastRounds SubjectJudge::leastRounds(const InRunShape &S) const {
   const InRunSubject::TracedShape &Traced = Subject.Shapes[&S - Shapes.data()];
-  PlannedShape Planned =
-      PlannedShape::ofMean(Traced.TotalNs / double(std::max<uint64_t>(1, Traced.Launches)));
+  PlannedShape Planned = PlannedShape::ofMean(Traced.replayedNs());
   if (S.Timing == InRunTiming::Replay && Planned.isLong())
     return Planned.leastRounds();
   return {Limits.ChoosingRounds, unsigned(leastCount(1 - 2 * Limits.Alpha)), 1};
@@ -176,8 +175,8 @@ void SubjectJudge::measureCover() {
     const InRunSubject::TracedShape &Traced = Subject.Shapes[Heaviest - Shapes.data()];
     double Mean =
         (1 - Heaviest->WarmWeight) * Heaviest->ColdNs + Heaviest->WarmWeight * Heaviest->WarmNs;
-    if (Traced.TotalNs > 0)
-      Outcome.ReplayDistance = std::abs(Mean * double(Traced.Launches) / Traced.TotalNs - 1);
+    if (Traced.replayedNs() > 0)
+      Outcome.ReplayDistance = std::abs(Mean / Traced.replayedNs() - 1);
   }
 }
 

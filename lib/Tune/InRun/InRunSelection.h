@@ -29,6 +29,13 @@ struct InRunSubject {
     /// The number of the shape that represents it, whose ratios count for it. Absent if it is timed
     /// itself, or not at all.
     std::optional<size_t> Representative = {};
+    /// The mean time of its launches that are replayed, if these stand for others that take unlike
+    /// times.
+    std::optional<double> TypicalNs = {};
+    /// The time of a launch that is replayed, as traced.
+    double replayedNs() const {
+      return TypicalNs.value_or(TotalNs / double(std::max<uint64_t>(1, Launches)));
+    }
   };
   std::string Kernel;                ///< The mangled name.
   std::vector<std::string> Variants; ///< Names, such as `r32`.

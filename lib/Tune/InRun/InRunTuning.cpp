@@ -33,6 +33,8 @@ static std::vector<InRunSubject::TracedShape> tracedShapes(const TracedKernel &K
   }
   std::map<LaunchShape, size_t> Representatives;
   for (const TimedShape &T : Timed) {
+    if (T.Typical)
+      Shapes[FirstWith.at(T.Shape)].TypicalNs = double(T.Typical->MeanNs);
     if (!T.isRepresentative())
       continue;
     for (const LaunchShape &Other : T.StandsFor)

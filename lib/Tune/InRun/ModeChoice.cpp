@@ -190,14 +190,14 @@ bool Chooser::isShort() const {
 double Chooser::verifyS() const {
   double Seconds = 0;
   for (const TimedShape &S : Shapes)
-    Seconds += comparisonS(Q.Variants, S.MeanNs, Q.Earlier.Costs);
+    Seconds += comparisonS(Q.Variants, S.replayedNs(), Q.Earlier.Costs);
   return Seconds;
 }
 
 double Chooser::replayS(llvm::ArrayRef<TimedShape> Of) const {
   double Seconds = 0;
   for (const TimedShape &S : Of)
-    Seconds += shortestReplayS(Q.Variants, S.MeanNs, Q.Earlier.Costs);
+    Seconds += shortestReplayS(Q.Variants, S.replayedNs(), Q.Earlier.Costs);
   return Seconds;
 }
 

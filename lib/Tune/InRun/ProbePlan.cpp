@@ -64,7 +64,7 @@ static std::string printShapes(const std::string &Kernel, llvm::ArrayRef<TimedSh
   for (const TimedShape &S : Shapes)
     Text += recordLine(PlannedShape{Kernel, S.Shape,
                                     std::max<uint64_t>(1, S.Launches / std::max(1u, S.Processes)),
-                                    uint64_t(std::llround(S.MeanNs))});
+                                    uint64_t(std::llround(S.replayedNs()))});
   return Text;
 }
 
@@ -86,6 +86,9 @@ static std::string printKernel(const JobKernel &Job, llvm::ArrayRef<JobVariant> 
                      printVariants(Job, Variants, [](size_t) { return true; });
   std::vector<std::string> Names = namesOf(Variants);
   Text += printShapes(Kernel, Choice.Shapes) + printClasses(Job.Traced, Choice.Shapes);
+  for (const TimedShape &S : Choice.Shapes)
+    if (S.Typical && isReplayed(Choice.Mode))
+      Text += recordLine(LaunchesToReplay{Kernel, S.Shape, S.Typical->First, S.Typical->Second});
   for (const std::string &Variable : Job.Hazards.Constants)
     Text += recordLine(ConstantRecord{Kernel, Variable});
   for (const std::string &Variant : Excluded)

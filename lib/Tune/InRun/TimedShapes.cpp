@@ -48,6 +48,10 @@ std::vector<TimedShape> carve::launchedShapes(const TracedKernel &Kernel) {
     T.Launches += L.Launches;
     T.Processes = std::max(T.Processes, L.Processes);
   }
+  // A class has no typical launches: they are counted over all of its shape.
+  for (const TypicalLaunches &L : Kernel.Typical)
+    if (auto Its = ByShape.find(L.Shape); Its != ByShape.end())
+      Its->second.Typical = L;
   std::vector<TimedShape> Shapes;
   for (auto &[Shape, T] : ByShape)
     Shapes.push_back(T);

@@ -6,7 +6,7 @@
 /// representative count for its whole group. share/doc/timing.md explains the rules.
 #pragma once
 
-#include "Protocol/LaunchShape.h"
+#include "Protocol/TraceRecords.h"
 #include "Tune/Job/TuningJob.h"
 #include "Workload/InRunRecord.h"
 
@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace carve {
@@ -28,8 +29,12 @@ struct TimedShape {
   /// timed: its ratios count for them, too. Empty if it is timed for itself.
   std::vector<LaunchShape> StandsFor = {};
   double StandsForNs = 0; ///< GPU time of all launches of these other shapes, in ns.
+  /// The launches that are replayed, if these are not the first and the middle one.
+  std::optional<TypicalLaunches> Typical = {};
 
   bool isRepresentative() const { return !StandsFor.empty(); }
+  /// Mean GPU time of the launches that are replayed, in ns.
+  double replayedNs() const { return Typical ? double(Typical->MeanNs) : MeanNs; }
   /// GPU time of all its own launches, in ns.
   double totalNs() const { return double(Launches) * MeanNs; }
   /// GPU time of all launches for which its times count, in ns.

@@ -27,6 +27,9 @@ std::vector<TracedKernel> carve::tracedKernels(const ProbeRecord &Record) {
   for (const TracedClass &C : Record.Classes)
     if (auto Its = ByName.find(C.Kernel); Its != ByName.end())
       Its->second.Classes.push_back(C);
+  for (const TypicalLaunches &L : Record.Typical)
+    if (auto Its = ByName.find(L.Kernel); Its != ByName.end())
+      Its->second.Typical.push_back(L);
   double Total = std::max<double>(1, Record.totalNs());
   std::vector<TracedKernel> All;
   for (auto &[Name, T] : ByName) {

@@ -31,6 +31,8 @@ struct TracedKernel {
   std::optional<KernelArguments> Arguments = {};
   /// Of shapes whose launches had different arguments: how their time is divided among these.
   std::vector<TracedClass> Classes = {};
+  /// Of shapes whose launches take unlike times: which ones stand for the time of all.
+  std::vector<TypicalLaunches> Typical = {};
 };
 
 /// A kernel that is not tuned, and why.

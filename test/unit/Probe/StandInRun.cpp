@@ -90,9 +90,13 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
     std::string Divided = Plan.Divided ? dividedShape(K, Plan) : "";
     if (!Divided.empty())
       Text += Divided;
-    else if (Kernels.count(K[0]))
-      Text += "shape\t" + K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t" +
-              K[9] + "\t" + std::to_string(std::stoull(K[10]) / std::stoull(K[9])) + "\n";
+    else if (Kernels.count(K[0])) {
+      const std::string Shape = K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t";
+      Text += "shape\t" + Shape + K[9] + "\t" +
+              std::to_string(std::stoull(K[10]) / std::stoull(K[9])) + "\n";
+      if (!Plan.ToReplay.empty())
+        Text += "replay\t" + Shape + Plan.ToReplay + "\n";
+    }
   }
   return Text;
 }

@@ -34,6 +34,8 @@ struct StandInPlan {
   /// the arguments with the most time.
   bool Divided = false;
   unsigned MostClasses = 8; ///< Further classes are not timed.
+  /// The two launches of every shape that are replayed, if not the first and the middle one.
+  std::string ToReplay = {};
 };
 
 class StandInRun {

@@ -135,6 +135,20 @@ TEST(ProbeRecords, classes_severalProcesses_addUp) {
   EXPECT_EQ(R.Classes[1].TotalNs, 90u);
 }
 
+TEST(ProbeRecords, typicalLaunches_severalProcesses_areThoseOfTheFirst) {
+  ProbeRecord R;
+  auto Typical = [](const char *Launches) {
+    return std::string("typical\ta\t1,1,1\t256,1,1\t0\t1,1,1\t") + Launches + "\n";
+  };
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Typical("3\t9\t5000") + "end\n", "1", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Typical("4\t4\t7000") + "end\n", "2", R)), "");
+  R = parsed(printProbeRecord(R));
+  ASSERT_EQ(R.Typical.size(), 1u);
+  EXPECT_EQ(R.Typical[0].First, 3u);
+  EXPECT_EQ(R.Typical[0].Second, 9u);
+  EXPECT_EQ(R.Typical[0].MeanNs, 5000u);
+}
+
 TEST(ProbeRecords, launches_otherShapes_areSeparate) {
   std::string Line = kernelLine("a", 1000), Cooperative = Line, Larger = Line;
   Cooperative.replace(Cooperative.find("1,1,1\t0\t"), 8, "1,1,1\t1\t");

@@ -45,6 +45,8 @@ TEST(Plan, read_planOfTheTuner_givesItsKernels) {
   ASSERT_TRUE(S);
   EXPECT_EQ(S->Launches, 12u);
   EXPECT_EQ(S->MeanNs, 1500u);
+  EXPECT_EQ(S->firstReplayed(), 0u);
+  EXPECT_EQ(S->secondReplayed(), 6u);
   EXPECT_FALSE(K->find({{1, 2, 3}, {4, 5, 6}, 8, {1, 1, 1}}));
   EXPECT_TRUE(K->Measured.empty());
   EXPECT_EQ(K->ToCompare, (std::set<size_t>{2}));
@@ -97,7 +99,8 @@ TEST(Plan, planWithAnUnknownLine_isRefused) {
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1\t1,1,1\t0\t1,1,1\t1\t5\n",
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t5.\n",
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t5x\n",
-        "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t.5.1\n"}) {
+        "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t.5.1\n",
+        "carve-plan\t1\nkernel\tk\treplay\tnone\nreplay\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t2\n"}) {
     Plan P;
     EXPECT_FALSE(read(P, Text)) << Text;
   }

@@ -45,6 +45,24 @@ TEST_F(LaunchStatesTest, replay_firstLaunchAndTheMiddleOne) {
   EXPECT_FALSE(States.wantsReplay(State, 5));
 }
 
+TEST_F(LaunchStatesTest, replay_ofTheLaunchesThatStandForTheTime) {
+  PlannedShape &Shape = kernel().Shapes[0];
+  Shape.Replayed = LaunchesToReplay{"k", Shape.Shape, 3, 7};
+  LaunchStates States(Wanted);
+  ShapeState &State = States.of(Shape);
+  EXPECT_FALSE(States.wantsReplay(State, 0));
+  EXPECT_FALSE(States.wantsReplay(State, 2));
+  EXPECT_TRUE(States.wantsReplay(State, 3));
+  State.Replayed = 1;
+  EXPECT_FALSE(States.wantsReplay(State, 6));
+  EXPECT_TRUE(States.wantsReplay(State, 7));
+  kernel().Mode = TimingMode::VerifyRotate;
+  EXPECT_FALSE(States.wantsReplay(State, 7));
+  State.Replayed = 0;
+  EXPECT_FALSE(States.wantsRotation(State)) << "nothing was compared";
+  EXPECT_TRUE(States.wantsReplay(State, 3));
+}
+
 TEST_F(LaunchStatesTest, rotation_beginsAfterTheComparisonAndEnds) {
   LaunchStates States(Wanted);
   ShapeState &State = States.of(kernel().Shapes[0]);

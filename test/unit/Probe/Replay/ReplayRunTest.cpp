@@ -70,6 +70,23 @@ TEST(ReplayRun, launchThatIsUnlikeTheOthers_isNotReplayed) {
   EXPECT_EQ(Timed, (std::set<std::string>{"1", "20"}));
 }
 
+/// The trace says which launches are like most of the time, and the plan which ones are replayed.
+TEST(ReplayRun, launchesThatStandForTheTime_areReplayed) {
+  EXPECT_TRUE(StandInRun("in-place").Traced.of("typical").empty());
+  StandInRun Run("converging", "by-count");
+  std::vector<Fields> Typical = Run.Traced.of("typical");
+  ASSERT_EQ(Typical.size(), 1u);
+  EXPECT_EQ(Typical[0].at(5) + " " + Typical[0].at(6), "0 6") << "of 12 that do the work";
+  StandInPlan Plan;
+  Plan.ToReplay = "5\t9";
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+  std::set<std::string> Timed;
+  for (const Fields &Line : Run.Timed.of("timed"))
+    Timed.insert(Line.at(5));
+  EXPECT_EQ(Timed, (std::set<std::string>{"5", "9"}));
+}
+
 TEST(ReplayRun, replays_areNotLaunchesOfTheProgram) {
   for (const char *Scenario : {"in-place", "deterministic", "atomics"}) {
     StandInRun Run(Scenario);
@@ -87,6 +104,20 @@ TEST(ReplayRun, idempotentKernel_isTimedWarmToo) {
   ASSERT_FALSE(Timed.empty());
   for (const Fields &Line : Timed)
     EXPECT_NE(Line.at(10), "0");
+}
+
+/// It may run twice as far as its output is concerned, but would have nothing to do.
+TEST(ReplayRun, idempotentKernelThatThenHasNothingToDo_findsItsInputsAgain) {
+  StandInRun Run("deterministic", "settles");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  for (const Fields &Line : Run.Timed.of("replayed"))
+    EXPECT_EQ(Line.at(7), "1") << "idempotent";
+  std::vector<Fields> Timed = Run.Timed.of("timed");
+  ASSERT_FALSE(Timed.empty());
+  for (const Fields &Line : Timed) {
+    EXPECT_GE(std::stoull(Line.at(9)), 300'000u) << Line.at(8);
+    EXPECT_GE(std::stoull(Line.at(10)), 300'000u) << Line.at(8) << " warm";
+  }
 }
 
 TEST(ReplayRun, variantThatComputesSomethingElse_isFound) {

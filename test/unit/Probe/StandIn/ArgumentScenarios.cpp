@@ -23,6 +23,17 @@ void carve::standin::lengths(Kernels &K) { twoLengths(K, 40); }
 
 void carve::standin::manyLengths(Kernels &K) { twoLengths(K, 1300); }
 
+/// The first launches of a shape work on all elements, and the many later ones on a few.
+void carve::standin::converging(Kernels &K) {
+  constexpr unsigned Working = 12, Idle = 30;
+  Buffer Data(KnownCount, 1);
+  for (unsigned L = 0; L < Working + Idle; ++L) {
+    unsigned Length = L < Working ? KnownCount : KnownCount / 64;
+    launch(K.Step, nullptr, {&Data.Base, &Length});
+  }
+  Data.print("data");
+}
+
 /// The launches pass their arguments in a buffer.
 void carve::standin::packed(Kernels &K) {
   Buffer Data(KnownCount, 1);

@@ -459,6 +459,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"sandboxed", sandboxed},
       {"lengths", lengths},
       {"many-lengths", manyLengths},
+      {"converging", converging},
       {"packed", packed},
       {"random-graphs", randomGraphs},
       {"unheard-of-node", unheardOfNode},

@@ -146,6 +146,23 @@ TEST(InRunSelection, warmAndCold_areWeightedAsInTheTrace) {
   EXPECT_NEAR(O.Ratio.Median, 0.933, 0.01);
 }
 
+/// Where the launches that are replayed stand for others that do less, their own traced time tells
+/// whether they found the cache warm, and whether they are like the program's.
+TEST(InRunSelection, launchesThatStandForOthers_areComparedWithTheirOwnTime) {
+  SimulatedShape S = shapeOf({0.8});
+  S.WarmNs = {5e4, 5e4, 4e4};
+  S.TracedNs = 1e4; // The mean of all launches.
+  for (double Own : {1e5, 7.5e4, 5e4}) {
+    SimulatedRun Run;
+    Run.replay({S});
+    Run.Subjects[0].Shapes[0].TypicalNs = Own;
+    InRunOutcome O = Run.selectOne();
+    EXPECT_NEAR(O.WarmWeight, (1e5 - Own) / 5e4, 0.03);
+    EXPECT_NEAR(O.ReplayDistance, 0, 0.02);
+    EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  }
+}
+
 TEST(InRunSelection, shapes_areSummedByTheirTracedTime) {
   // One variant is the best in the heavy shape, the other in the light one.
   SimulatedShape Heavy = shapeOf({0.9, 1.2, 1.0, 1.01}), Light = shapeOf({1.3, 0.5, 1.0, 1.01});

@@ -74,6 +74,27 @@ TEST(ProbePlan, plan_readByTheProbe_isTheSame) {
   EXPECT_FALSE(K->MayRotate);
 }
 
+TEST(ProbePlan, typicalLaunches_areReplayed) {
+  Planned P;
+  TimedShape &S = P.Choices[0].Shapes[0];
+  const LaunchShape Shape = S.Shape;
+  S.Typical = TypicalLaunches{"_Z2avPf", Shape, 4, 7, 900'000};
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const PlannedShape *Read = Plan.find("_Z2avPf")->find(Shape);
+  ASSERT_TRUE(Read);
+  EXPECT_EQ(Read->firstReplayed(), 4u);
+  EXPECT_EQ(Read->secondReplayed(), 7u);
+  EXPECT_EQ(Read->MeanNs, 900'000u);
+  EXPECT_TRUE(Read->isTimedTwice());
+  S.Typical->Second = 4;
+  Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  EXPECT_FALSE(Plan.find("_Z2avPf")->find(Shape)->isTimedTwice()) << "there is one only";
+  // Where nothing is replayed, the plan names no launches.
+  P.Choices[0].Mode = TimingMode::Rotate;
+  Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  EXPECT_EQ(Plan.find("_Z2avPf")->find(Shape)->firstReplayed(), 0u);
+}
+
 /// The probe counts the launches of the shapes that it replays, so it gets their own numbers.
 TEST(ProbePlan, representative_isPlannedWithItsOwnLaunches) {
   Planned P;

@@ -63,6 +63,30 @@ TEST_F(TimedShapesTest, timed_manyShapes_areThoseThatMakeUpTheTime) {
   EXPECT_NEAR(Shapes[1].MeanNs, 0.5e6, 1);
 }
 
+TEST_F(TimedShapesTest, timed_launchesThatAreReplayed_areThoseOfTheTrace) {
+  LaunchShape Unlike = launched(42, 378e3, 8).Shape;
+  launched(10, 1e5, 4);
+  Kernel.Typical = {{"k", Unlike, 0, 6, 1'300'000}, {"k", LaunchShape(), 1, 1, 5}};
+  std::vector<TimedShape> Shapes = timedShapes(Kernel);
+  ASSERT_EQ(Shapes.size(), 2u);
+  EXPECT_EQ(Shapes[0].replayedNs(), 1.3e6);
+  EXPECT_EQ(Shapes[0].totalNs(), 42 * 378e3) << "what counts is the time of all launches";
+  ASSERT_TRUE(Shapes[0].Typical);
+  EXPECT_EQ(Shapes[0].Typical->Second, 6u);
+  EXPECT_FALSE(Shapes[1].Typical);
+  EXPECT_EQ(Shapes[1].replayedNs(), 1e5);
+}
+
+TEST_F(TimedShapesTest, timed_classes_haveNoTypicalLaunches) {
+  LaunchShape Shape = launched(2000, 22'500, 8).Shape;
+  Kernel.Classes = {{"k", Shape, 7, 1000, 35'000'000}, {"k", Shape, 8, 1000, 10'000'000}};
+  Kernel.Typical = {{"k", Shape, 1, 3, 35'000}};
+  std::vector<TimedShape> Shapes = timedShapes(Kernel);
+  ASSERT_EQ(Shapes.size(), 2u);
+  for (const TimedShape &S : Shapes)
+    EXPECT_FALSE(S.Typical) << "their launches are counted over the whole shape";
+}
+
 TEST_F(TimedShapesTest, timed_upTo95PercentOfTheTime) {
   launched(1, 96e3, 1);
   launched(1, 4e3, 2);
