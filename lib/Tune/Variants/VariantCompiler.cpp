@@ -241,6 +241,11 @@ double VariantCompiler::limitS(llvm::ArrayRef<Pending> Piece, std::optional<doub
   return std::max(*MostS, DefaultRuns * ExpectedS);
 }
 
+bool VariantCompiler::isOutOfTime() const {
+  std::optional<double> Left = Context.LeftS ? Context.LeftS() : std::nullopt;
+  return Left && *Left <= 0;
+}
+
 llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
                                            std::optional<double> MostS) {
   std::vector<CloneRequest> Clones;
@@ -276,7 +281,8 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
   auto Begin = std::chrono::steady_clock::now();
   auto IsOverLimit = [&] { return LimitS() > 0 && secondsSince(Begin) >= LimitS(); };
   llvm::Expected<Assembled> Made = AssembleText(M.Ptx.clonesAlone(Clones, Names));
-  if (!Made && !IsOverLimit()) { // Code or variables may name an entry that was left out.
+  // Code or variables may name an entry that was left out.
+  if (!Made && !IsOverLimit() && !isOutOfTime()) {
     llvm::consumeError(Made.takeError());
     Begin = std::chrono::steady_clock::now();
     Made = AssembleText(M.Ptx.withClones(Clones));
@@ -323,12 +329,12 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece, std::optional<
   if (!Failed)
     return;
   std::string Why = firstLine(std::move(Failed));
-  if (Piece.size() == 1) {
-    Piece.front().second->Failure = Why.empty() ? "not assembled" : Why;
-    return;
-  }
+  const bool OneByOne = Piece.size() > 1 && !isOutOfTime();
   for (const Pending &P : Piece)
-    compilePiece(P, MostS);
+    if (OneByOne)
+      compilePiece(P, MostS);
+    else
+      P.second->Failure = Why.empty() ? "not assembled" : Why;
 }
 
 /// The result for \p R, whose codes were compiled as \p Ready. An element of \p Ready is absent if

@@ -97,6 +97,8 @@ private:
   CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<std::optional<Code>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   double limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const;
+  /// Whether the budget is used up, so that assemblers are ended.
+  bool isOutOfTime() const;
   void compilePiece(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS);
   std::optional<KernelCounts> countsOf(const Code &C, llvm::StringRef CubinBytes,
                                        llvm::StringRef Name,
