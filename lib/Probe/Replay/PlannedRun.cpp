@@ -83,6 +83,11 @@ std::set<CUpti_CallbackId> PlannedRun::resources() const {
           CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, CUPTI_CBID_RESOURCE_MODULE_LOADED};
 }
 
+bool PlannedRun::runsProgramAsItIs() const {
+  return std::all_of(Wanted.Kernels.begin(), Wanted.Kernels.end(),
+                     [](const auto &Entry) { return Entry.second.Mode == TimingMode::Dispatch; });
+}
+
 void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
   if (Entry && Replaying)

@@ -34,7 +34,8 @@ public:
   Roles calls() const override;
   std::set<CUpti_CallbackId> unknownCalls() const override;
   std::set<CUpti_CallbackId> resources() const override;
-  bool runsProgramAsItIs() const override { return false; }
+  /// In a run that confirms, the program's kernels have other code, and there are no others.
+  bool runsProgramAsItIs() const override;
 
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;

@@ -163,6 +163,9 @@ TEST(Dispatch, variant_runsAtEveryLaunch) {
   EXPECT_EQ(launchesByRegisters(Run.Timed), (LaunchesByRegisters{{"48", 40}}));
   for (const char *Kind : {"replayed", "rotated", "verified", "stood-back"})
     EXPECT_TRUE(Run.Timed.of(Kind).empty()) << Kind;
+  EXPECT_FALSE(Run.Timed.of("span").empty()) << "it is the program's own";
+  expectUnchanged(Run, rotation());
+  EXPECT_TRUE(Run.Timed.of("span").empty()) << "variants run in turn";
 }
 
 TEST(Dispatch, guardedVariant_runsAtLaunchesWithItsValues) {
