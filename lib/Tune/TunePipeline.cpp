@@ -20,6 +20,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <set>
 #include <unistd.h>
 
@@ -161,8 +162,11 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   // Find what is to be timed.
   AbandonableRunner FlavourRunner(Runner);
   // The variants of a whole file are few, and all of them are wanted.
-  auto LeftS = [&State] {
-    return State.Request.Options.Scope == TuningScope::Kernel ? State.secondsLeft() : std::nullopt;
+  auto LeftS = [&State]() -> std::optional<double> {
+    std::optional<double> Left = State.secondsLeft();
+    if (!Left || State.Request.Options.Scope == TuningScope::File)
+      return std::nullopt;
+    return std::max(0.0, *Left - ShareAfterRuns * State.BudgetS);
   };
   DeadlineRunner InTime(Runner, LeftS);
   JobContext Context{Store,

@@ -25,7 +25,8 @@ struct TunedGpu {
   std::unique_ptr<TimedGpus> Lock;
 };
 
-/// The share of the budget that is left when the last whole run ends: decisions are stored then.
+/// The share of the budget that is left when the last whole run or the last assembler ends:
+/// decisions are stored then.
 inline constexpr double ShareAfterRuns = 0.03;
 
 /// What one stage of a tuning leaves for the next stages.
