@@ -10,6 +10,7 @@
 #include "Tune/Job/GuardHolds.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <chrono>
