@@ -326,8 +326,8 @@ struct TracedClass {
   }
 };
 
-/// Two launches of a kernel that stand for the time of all with one shape in a process. There is
-/// such a record if the very first launch and the one in the middle are unlike most of the time.
+/// Two launches of a kernel that take as long as is typical of its launches with one shape in a
+/// process. There is such a record if the very first launch or the one in the middle does not.
 struct TypicalLaunches {
   static constexpr ProtocolKind Kind{ProbeFile, "typical", Often::Many};
   std::string Kernel;

@@ -121,7 +121,7 @@ private:
   std::function<double()> LimitS;
 };
 
-/// Runs processes as long as time is left, and abandons those that run when there is none.
+/// Runs processes until a deadline, and kills those that have not ended by then.
 class DeadlineRunner final : public CommandRunner {
 public:
   /// Keeps a reference to \p Inner; it must outlive this. \p LeftS returns the seconds that are

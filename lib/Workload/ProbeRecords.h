@@ -47,7 +47,7 @@ struct ProbeRecord {
   std::map<std::string, KernelArguments> Arguments;
   /// How the time of launches with one shape is divided among those with different arguments.
   std::vector<TracedClass> Classes;
-  /// Launches that stand for those of their shape. Those of the first process count.
+  /// The typical launches of shapes. If several processes have some, those of the first count.
   std::vector<TypicalLaunches> Typical;
   std::map<HazardKind, std::set<std::string>> Hazards; ///< Driver calls that the program makes.
   InRunRecord InRun;                                   ///< The records of a timing run.

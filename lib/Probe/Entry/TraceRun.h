@@ -3,7 +3,7 @@
 /// timed: hazards, launches that overlap others, and the program's own questions about attributes
 /// and occupancy of kernels, and which graphs a timing run cannot launch node by node. It also
 /// records which arguments have the same value at every launch, how the time is divided among
-/// launches with different ones, and which launches stand for most of it. Kernels and images are
+/// launches with different ones, and which launches are typical. Kernels and images are
 /// recorded in every mode.
 #pragma once
 

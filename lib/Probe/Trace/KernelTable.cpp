@@ -17,10 +17,8 @@ size_t KernelTable::ShapeHash::operator()(const KernelShape &Shape) const {
 
 void KernelTable::add(std::string_view Name, const KernelShape &Shape, uint64_t TimeNs,
                       uint64_t LocalBytesTotal, bool FromGraph) {
-  auto Kernel = Kernels.find(Name);
-  if (Kernel == Kernels.end())
-    Kernel = Kernels.emplace(std::string(Name), Shapes()).first;
-  Sum &S = sumOf(Kernel->second, Kernel->first, Shape);
+  auto &[Kernel, Known] = entryOf(Kernels, Name);
+  Sum &S = sumOf(Known, Kernel, Shape);
   ++S.Launches;
   S.FromGraphs += FromGraph;
   S.FromGraphsNs += FromGraph ? TimeNs : 0;

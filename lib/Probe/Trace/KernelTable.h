@@ -3,6 +3,7 @@
 /// It is pure: it knows neither CUPTI nor files.
 #pragma once
 
+#include "Probe/Trace/NameMap.h"
 #include "Protocol/LaunchShape.h"
 
 #include <cstddef>
@@ -47,10 +48,6 @@ private:
   struct ShapeHash {
     size_t operator()(const KernelShape &Shape) const;
   };
-  struct NameHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view Name) const { return std::hash<std::string_view>()(Name); }
-  };
   struct Sum {
     uint64_t Launches = 0, TotalNs = 0, MinNs = UINT64_MAX, LocalBytesTotal = 0;
     uint64_t FromGraphs = 0, FromGraphsNs = 0; ///< The launches that graphs made, and their time.
@@ -59,7 +56,7 @@ private:
 
   Sum &sumOf(Shapes &Known, std::string_view Name, KernelShape Shape);
 
-  std::unordered_map<std::string, Shapes, NameHash, std::equal_to<>> Kernels;
+  NameMap<Shapes> Kernels;
   /// The entries that add() changed since the last drain(). Nodes of an unordered_map do not move.
   std::vector<std::pair<std::string_view, Shapes::value_type *>> Dirty;
 };

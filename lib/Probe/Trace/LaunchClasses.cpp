@@ -21,13 +21,11 @@ static LaunchShape placeOf(LaunchShape Shape) {
 void LaunchClasses::launched(std::string_view Kernel, const LaunchShape &Shape, uint64_t Key,
                              uint64_t Correlation, bool ByNode) {
   std::lock_guard<std::mutex> Guard(Lock);
-  auto Known = Kernels.find(Kernel);
-  if (Known == Kernels.end())
-    Known = Kernels.try_emplace(std::string(Kernel)).first;
-  std::map<LaunchShape, Launched> &Shapes = Known->second.Shapes;
+  auto &Known = entryOf(Kernels, Kernel).second;
+  std::map<LaunchShape, Launched> &Shapes = Known.Shapes;
   const LaunchShape Place = placeOf(Shape);
   auto It = Shapes.find(Place);
-  if (It == Shapes.end() && !Known->second.Unknown && Shapes.size() < MostShapes)
+  if (It == Shapes.end() && !Known.Unknown && Shapes.size() < MostShapes)
     It = Shapes.try_emplace(Place).first;
   if (It == Shapes.end() || It->second.TooMany)
     return;
@@ -70,11 +68,9 @@ void LaunchClasses::recorded(std::string_view Kernel, const LaunchShape &Shape,
 
 void LaunchClasses::giveUp(std::string_view Kernel) {
   std::lock_guard<std::mutex> Guard(Lock);
-  auto Known = Kernels.find(Kernel);
-  if (Known == Kernels.end())
-    Known = Kernels.try_emplace(std::string(Kernel)).first;
-  Known->second.Unknown = true;
-  Known->second.Shapes.clear();
+  auto &Known = entryOf(Kernels, Kernel).second;
+  Known.Unknown = true;
+  Known.Shapes.clear();
 }
 
 std::string LaunchClasses::lines() {

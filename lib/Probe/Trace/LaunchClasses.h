@@ -4,6 +4,7 @@
 /// driver nor files.
 #pragma once
 
+#include "Probe/Trace/NameMap.h"
 #include "Protocol/LaunchShape.h"
 
 #include <cstddef>
@@ -13,7 +14,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace carve::probe {
 
@@ -60,17 +60,13 @@ private:
     std::map<uint64_t, Sum> Classes; ///< By key.
     bool TooMany = false;
   };
-  struct NameHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view Name) const { return std::hash<std::string_view>()(Name); }
-  };
   struct Kernel {
     std::map<LaunchShape, Launched> Shapes;
     bool Unknown = false;
   };
 
   std::mutex Lock; ///< Protects the members below.
-  std::unordered_map<std::string, Kernel, NameHash, std::equal_to<>> Kernels;
+  NameMap<Kernel> Kernels;
 };
 
 } // namespace carve::probe

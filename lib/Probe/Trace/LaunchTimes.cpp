@@ -52,10 +52,7 @@ std::optional<LaunchSeries::Typical> LaunchSeries::typical() const {
 void LaunchTimes::ended(std::string_view Kernel, const LaunchShape &Shape, uint64_t Ns,
                         bool InGraph) {
   std::lock_guard<std::mutex> Guard(Lock);
-  auto Known = Kernels.find(Kernel);
-  if (Known == Kernels.end())
-    Known = Kernels.try_emplace(std::string(Kernel)).first;
-  auto &Shapes = Known->second;
+  std::map<LaunchShape, Timed> &Shapes = entryOf(Kernels, Kernel).second;
   auto It = Shapes.find(Shape);
   if (It == Shapes.end() && Shapes.size() < MostShapes)
     It = Shapes.try_emplace(Shape).first;

@@ -1,10 +1,11 @@
 /// \file
-/// Keeps the times of a kernel's launches in their order, and says which launches stand for the
-/// time of all. A search that spreads over a graph launches its kernel for one vertex first, and an
+/// Keeps the times of a kernel's launches in their order, and chooses typical launches to replay. A
+/// search that spreads over a graph launches its kernel for one vertex first, and an
 /// iteration that has converged launches it for nothing: a replay of such a launch would tell
 /// little of the others. It is pure: it knows neither CUPTI nor files.
 #pragma once
 
+#include "Probe/Trace/NameMap.h"
 #include "Protocol/TraceRecords.h"
 
 #include <cstddef>
@@ -14,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace carve::probe {
@@ -62,13 +62,9 @@ private:
     LaunchSeries Series;
     bool InGraph = false;
   };
-  struct NameHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view Name) const { return std::hash<std::string_view>()(Name); }
-  };
 
   mutable std::mutex Lock; ///< Protects the members below.
-  std::unordered_map<std::string, std::map<LaunchShape, Timed>, NameHash, std::equal_to<>> Kernels;
+  NameMap<std::map<LaunchShape, Timed>> Kernels;
 };
 
 } // namespace carve::probe

@@ -29,8 +29,7 @@ struct InRunSubject {
     /// The number of the shape that represents it, whose ratios count for it. Absent if it is timed
     /// itself, or not at all.
     std::optional<size_t> Representative = {};
-    /// The mean time of its launches that are replayed, if these stand for others that take unlike
-    /// times.
+    /// The mean time of the typical launches, if the trace has chosen some to be replayed.
     std::optional<double> TypicalNs = {};
     /// The time of a launch that is replayed, as traced.
     double replayedNs() const {

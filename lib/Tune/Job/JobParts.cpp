@@ -163,7 +163,7 @@ llvm::Error carve::findRegions(const std::vector<ParsedModule> &Parsed, TuningJo
   // A file whose loops are unrolled far may take a minute. The rest is for its variants.
   constexpr double MostOfBudget = 0.5;
   const auto Begin = std::chrono::steady_clock::now();
-  std::optional<double> LeftS = Context.LeftS ? Context.LeftS() : std::nullopt;
+  std::optional<double> LeftS = Context.secondsLeft();
   auto UntilHalf = [&]() -> std::optional<double> {
     if (!LeftS)
       return std::nullopt;

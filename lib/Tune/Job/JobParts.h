@@ -11,6 +11,7 @@
 #include "Tune/Job/JobBuild.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 
 namespace carve {
@@ -33,6 +34,8 @@ struct JobContext {
   /// Returns the seconds of the budget that are left, or nothing if there is no budget. Empty if
   /// there never is.
   std::function<std::optional<double>()> LeftS = {};
+
+  std::optional<double> secondsLeft() const { return LeftS ? LeftS() : std::nullopt; }
 };
 
 /// A unit that was loaded, with its PTX read.

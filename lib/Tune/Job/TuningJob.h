@@ -31,7 +31,7 @@ struct TracedKernel {
   std::optional<KernelArguments> Arguments = {};
   /// Of shapes whose launches had different arguments: how their time is divided among these.
   std::vector<TracedClass> Classes = {};
-  /// Of shapes whose launches take unlike times: which ones stand for the time of all.
+  /// The typical launches of shapes whose launches take different times.
   std::vector<TypicalLaunches> Typical = {};
 };
 

@@ -241,10 +241,7 @@ double VariantCompiler::limitS(llvm::ArrayRef<Pending> Piece, std::optional<doub
   return std::max(*MostS, DefaultRuns * ExpectedS);
 }
 
-bool VariantCompiler::isOutOfTime() const {
-  std::optional<double> Left = Context.LeftS ? Context.LeftS() : std::nullopt;
-  return Left && *Left <= 0;
-}
+bool VariantCompiler::isOutOfTime() const { return Context.secondsLeft() == 0.0; }
 
 llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
                                            std::optional<double> MostS) {

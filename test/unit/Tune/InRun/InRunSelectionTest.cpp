@@ -146,7 +146,7 @@ TEST(InRunSelection, warmAndCold_areWeightedAsInTheTrace) {
   EXPECT_NEAR(O.Ratio.Median, 0.933, 0.01);
 }
 
-/// Where the launches that are replayed stand for others that do less, their own traced time tells
+/// Where typical launches are replayed because others do less, their own traced time tells
 /// whether they found the cache warm, and whether they are like the program's.
 TEST(InRunSelection, launchesThatStandForOthers_areComparedWithTheirOwnTime) {
   SimulatedShape S = shapeOf({0.8});
