@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 using namespace carve;
 
@@ -360,13 +361,26 @@ std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> T
       Carved.push_back({C.Setting, "same code as " + variantName(ByCode.at(C.CodeDigest)),
                         /*SameCode=*/true});
   }
-  if (Different.size() > Most) {
-    std::set<VariantSetting> Behind = outdone(Different);
+  std::set<VariantSetting> Behind = outdone(Different);
+  std::map<VariantSetting, double> Gains;
+  for (const Candidate &C : Different)
+    Gains[C.Setting] = Model.expectedGain(point(C.Setting));
+  auto SortBy = [&](auto Key) {
     llvm::stable_sort(Different, [&](const Candidate &A, const Candidate &B) {
-      return Behind.count(A.Setting) < Behind.count(B.Setting);
+      return Key(A.Setting) < Key(B.Setting);
     });
+  };
+  auto IsBehind = [&](const VariantSetting &V) { return Behind.count(V) > 0; };
+  if (Different.size() > Most) {
+    SortBy(IsBehind);
     Different.resize(Most);
   }
+  // Metrics are known now, which they were not when the settings were proposed. What was suggested
+  // stays first.
+  SortBy([&](const VariantSetting &V) {
+    auto Suggestion = llvm::find(Suggested, V) - Suggested.begin();
+    return std::make_tuple(Suggestion, IsBehind(V), -Gains.at(V));
+  });
   std::vector<VariantSetting> Now;
   for (const Candidate &C : Different)
     Now.push_back(C.Setting);

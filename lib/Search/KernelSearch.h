@@ -48,8 +48,9 @@ public:
   void fill(std::vector<VariantSetting> &Proposed, size_t Most) const;
   /// Takes what became of the settings \p Tried, which propose() returned: \p Made are those that
   /// were compiled, in the first round with the default. The others of \p Tried failed to compile
-  /// or are forbidden. Returns at most \p Most settings of \p Made to time now. Only equal code is
-  /// cut. If there are more than \p Most, those come last that metrics put behind another.
+  /// or are forbidden. Returns at most \p Most settings of \p Made to time now: what suggest()
+  /// took, then the most promising first by what metrics tell of their code. Only equal code is
+  /// cut. Those come last that metrics put behind another.
   std::vector<VariantSetting> admit(llvm::ArrayRef<VariantSetting> Tried,
                                     std::vector<Candidate> Made, size_t Most);
   /// Takes settings of propose() that may not be compiled. They are not proposed again.

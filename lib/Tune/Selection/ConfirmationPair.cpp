@@ -1,5 +1,7 @@
 #include "Tune/Selection/ConfirmationPair.h"
 
+#include "Support/Log.h"
+
 using namespace carve;
 
 /// Runs \p A and puts its times into \p Times, as those of the candidates or of the default. If it
@@ -59,6 +61,8 @@ llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size
       keepWithout(A, std::move(Times), Pairs);
     return false;
   }
+  logLine(numbersText("pair %.0f of the confirmation: GPU time %.4f ms, default %.4f ms",
+                      double(Pair + 1), Times.ProgramTuned / 1e6, Times.ProgramDefault / 1e6));
   Pairs.add(std::move(Times));
   ++Runs.Outcome.PairsMade;
   return true;

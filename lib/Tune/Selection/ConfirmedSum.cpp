@@ -1,5 +1,6 @@
 #include "Tune/Selection/ConfirmedSum.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace carve;
@@ -24,7 +25,10 @@ bool ConfirmedSum::isAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, 
 }
 
 bool ConfirmedSum::isContradicted(llvm::ArrayRef<size_t> Standing, double Level) const {
-  return pairedInterval(programTimes(Standing), Level).Low > predicted(Standing);
+  std::vector<double> Ratios;
+  for (size_t S : Standing)
+    Ratios.push_back(std::max(Subjects[S].Predicted, Measured[S].Ratio.Median));
+  return pairedInterval(programTimes(Standing), Level).Low > Pairs.programRatio(Standing, Ratios);
 }
 
 bool ConfirmedSum::isConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,

@@ -28,8 +28,9 @@ public:
   /// \p Standing together: its logarithm is off that by at most the part \p Tolerance of it.
   bool isAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
                      double Tolerance) const;
-  /// Whether the program's times are surely longer than what timing runs predict for the subjects
-  /// \p Standing together. A gain may be more than was predicted.
+  /// Whether the program's times are surely longer than they would be if the subjects \p Standing
+  /// alone had changed: each gains what timing runs predict or what its own times show, whichever
+  /// is less. Then something else has become slower.
   bool isContradicted(llvm::ArrayRef<size_t> Standing, double Level) const;
   /// Whether the program's times confirm the subjects \p Standing together, so that those which are
   /// \p Open need not be confirmed one by one.

@@ -60,9 +60,10 @@ Certainty certaintyOf(const PairedTimes &Times) {
   // Variances of both mean logarithms.
   double OfMeans = 1 / double(Tuned.size()) + 1 / double(Defaults.size());
   std::copy(Times.Earlier.begin(), Times.Earlier.end(), std::back_inserter(Defaults));
+  double Usual = Tuned.size() == 1 ? ScatterOfMost : UsualScatter;
   unsigned Dof = Defaults.size() + Tuned.size() - 2 + /*the usual scatter*/ 1;
   double OfRun = (squaredDeviations(logarithms(Defaults)) + squaredDeviations(logarithms(Tuned)) +
-                  UsualScatter * UsualScatter) /
+                  Usual * Usual) /
                  Dof;
   return {std::sqrt(std::max(Paired, OfMeans * OfRun)), Dof};
 }

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 using namespace carve;
 
 namespace {
@@ -479,6 +482,22 @@ TEST(KernelSearch, settingBeyondAThreshold_isTimedLast) {
     EXPECT_TRUE(llvm::is_contained(W.Proposed[0], parsed("r40")));
     EXPECT_EQ(llvm::is_contained(W.Timed[0], parsed("r40")), Spare == 0);
   }
+}
+
+/// A replay that runs out of time leaves the last ones untimed.
+TEST(KernelSearch, settingsOfARound_comeByWhatTheirCodePromises) {
+  KernelSearch S(space(), 2);
+  World W;
+  W.Code = [](Candidate &C) {
+    KernelCounts &N = C.Metrics.Counts.emplace();
+    N.Instructions = 1000;
+    N.LocalLoadBytes = C.Metrics.RegsPerThread < 48 ? 8000 : 1;
+  };
+  W.run(S, {14});
+  ASSERT_EQ(W.Timed[0].size(), 14u);
+  auto Spills = [](const VariantSetting &V) { return V.Cap.value_or(48) < 48; };
+  EXPECT_TRUE(llvm::any_of(W.Timed[0], Spills));
+  EXPECT_TRUE(std::is_partitioned(W.Timed[0].begin(), W.Timed[0].end(), std::not_fn(Spills)));
 }
 
 TEST(KernelSearch, roundWithoutTimes_isFollowedByModelAlone) {

@@ -60,6 +60,29 @@ TEST(InRunSelection, kernel_gainsNothing_stays) {
   EXPECT_EQ(O[1].Nominee, 0u);
 }
 
+/// Nobody knows of a variant that was not held out how fast it is. If it has left the race because
+/// others were faster, or if its rounds do not show a gain, that is no reason for whole runs.
+TEST(InRunSelection, fastestIsNotHeldOut_decidesOnlyIfItIsSurelyFaster) {
+  auto Select = [](unsigned RoundsOfFastest, double Latest) {
+    SimulatedRun Run;
+    Run.Noise = 0;
+    Run.replay({shapeOf({0.98, 1.0, 1.0})});
+    std::erase_if(Run.Record.Timed, [&](TimedSample &T) {
+      if (T.Variant != "r32")
+        return false;
+      if (T.Round >= 3)
+        T.ColdNs *= Latest / 0.98;
+      return T.Confirming || T.Round >= RoundsOfFastest;
+    });
+    return Run.selectOne();
+  };
+  EXPECT_EQ(Select(2, 0.98).Verdict, InRunVerdict::Stays);
+  EXPECT_EQ(Select(5, 1.0).Verdict, InRunVerdict::Stays);
+  InRunOutcome Sure = Select(5, 0.98);
+  EXPECT_EQ(Sure.Verdict, InRunVerdict::Undecided);
+  EXPECT_TRUE(startsWith(Sure.Reason, "a variant that was surely faster")) << Sure.Reason;
+}
+
 /// At most the share Alpha of the kernels may be nominated, however far the times scatter. With
 /// little noise none is, because no ratio comes near the winning ratio.
 TEST(InRunSelection, nullWorlds_anyNoise_nominateAtMostAlpha) {

@@ -284,23 +284,24 @@ TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
   };
   EXPECT_TRUE(Wins(0.9, {0.9}));
   EXPECT_FALSE(Wins(0.9, {0})) << "no timing run has nominated it";
-  EXPECT_FALSE(Wins(0.9, {0.7})) << "the timing run promised more";
+  EXPECT_FALSE(Wins(0.9, {0.7})) << "the timing run promised more than twice as much";
+  EXPECT_TRUE(Wins(0.87, {0.755})) << "the sum is not as predicted, but its own times prove it";
   EXPECT_FALSE(Wins(0.985, {0.985})) << "two pairs cannot tell so little";
   EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
 }
 
 /// Two runs with the candidates and one of the default between them and the traced run.
 TEST(Confirmation, timeForThreeRuns_largeGain_wins) {
-  for (double Ratio : {0.96, 0.98}) {
+  for (double Ratio : {0.98, 0.99}) {
     SimulatedWorld W;
     W.OtherNs = 0;
     W.add({Ratio});
     SelectionOutcome O = W.select(timeForRuns(3, W), predicted({Ratio}));
     EXPECT_EQ(W.Log, (std::vector<Assignment>{{}, {2}, {2}}));
-    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.97 ? 2u : 0u}) << "three runs cannot tell 2 %";
-    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.97 ? "" : BudgetReason);
+    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.985 ? 2u : 0u}) << "three runs cannot tell 1 %";
+    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.985 ? "" : BudgetReason);
     EXPECT_EQ(O.PairsMade, 2u);
-    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.97);
+    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.985);
   }
 }
 
@@ -321,10 +322,10 @@ TEST(Confirmation, timeForThreeRuns_notPredicted_isNotDecided) {
 TEST(Confirmation, timeForThreeRuns_notSureAndMoreTimeLater_isNotDecided) {
   SimulatedWorld W;
   W.OtherNs = 0;
-  W.add({0.98});
+  W.add({0.99});
   SelectionLimits Limits = timeForRuns(3.8, W);
   Limits.ElapsedS = [&W] { return std::min<double>(W.Log.size(), 2); };
-  SelectionOutcome O = W.select(Limits, predicted({0.98}));
+  SelectionOutcome O = W.select(Limits, predicted({0.99}));
   EXPECT_EQ(W.chosen(O), Chosen{0});
   EXPECT_EQ(O.Runs, 3u);
 }
