@@ -64,6 +64,7 @@ public:
 private:
   Failure runDefault();
   Failure learnOnce(bool &Settled);
+  Failure learnRepeat();
   Failure learnSpread(bool &Settled);
   /// Makes one comparison. \p Stray says that something was written where the default does not
   /// write.

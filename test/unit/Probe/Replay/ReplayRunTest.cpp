@@ -120,6 +120,16 @@ TEST(ReplayRun, idempotentKernelThatThenHasNothingToDo_findsItsInputsAgain) {
   }
 }
 
+/// Its output varies, so nothing depends on what it does with what it has left.
+TEST(ReplayRun, kernelThatFailsOnItsOwnOutput_isReplayed) {
+  StandInRun Run("rebuilt", "builds");
+  ASSERT_EQ(Run.Plain.ExitStatus, 0);
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+  EXPECT_EQ(verdicts(Run.Timed, "append").at("fast"), "within-spread");
+  EXPECT_FALSE(Run.Timed.of("timed").empty());
+}
+
 TEST(ReplayRun, variantThatComputesSomethingElse_isFound) {
   for (const char *Bad : {"wrong", "stray"}) {
     StandInRun Run("in-place", Bad);

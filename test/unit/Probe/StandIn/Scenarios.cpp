@@ -109,6 +109,16 @@ static void permutation(Kernels &K) {
   std::printf("list %s\n", Words == Expected ? "complete" : "wrong");
 }
 
+/// As permutation, but each list is made in cleared memory.
+static void rebuilt(Kernels &K) {
+  Buffer In(Count, 1), List(Count, 2);
+  for (int L = 0; L < Launches; ++L) {
+    CHECK(cuMemsetD32(List.Base, 0, Count));
+    launch(K.Append, nullptr, {&List.Base, &In.Base, &In.Count});
+  }
+  In.print("in");
+}
+
 static void streams(Kernels &K) {
   std::vector<Buffer> Data;
   std::vector<CUstream> Streams;
@@ -428,6 +438,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"long-start", longStart},
       {"atomics", atomics},
       {"permutation", permutation},
+      {"rebuilt", rebuilt},
       {"streams", streams},
       {"threads", threads},
       {"contexts", contexts},
