@@ -156,16 +156,16 @@ class Programs:
                         env={**self.environment(program, mode, gpu), "CARVE_LOG": self.place(program, mode, ".log")})
         return json.loads(text)
 
-    def compare(self, program, mode, gpu, cores):
+    def compare(self, program, mode, gpu, cores, pairs=None):
         """The names and values that Compare prints for nvcc's build and the one of a mode."""
         folder, words = self.place(program, mode), program["command"]
         shutil.copy2(self.executable(program, "nvcc"), os.path.join(folder, words[0] + ".nvcc"))
         pair = [shlex.join([first, *words[1:]]) for first in (words[0] + ".nvcc", words[0])]
         log = self.place(program, mode, ".compared")
         try:
-            self.run([self.options.compare, f"--pairs={self.options.pairs}", f"--timeout={self.options.run_timeout}",
-                      "--prefix=" + self.options.prefix, "--kernels", *pair], "Compare", log, cores, cwd=folder,
-                     env=self.environment(program, mode, gpu))
+            self.run([self.options.compare, f"--pairs={pairs or self.options.pairs}",
+                      f"--timeout={self.options.run_timeout}", "--prefix=" + self.options.prefix, "--kernels", *pair],
+                     "Compare", log, cores, cwd=folder, env=self.environment(program, mode, gpu))
         except Failed as failure:
             if "ended with 2," not in str(failure):  # 2: the outputs differ, which a line tells.
                 raise
@@ -234,6 +234,17 @@ class Programs:
             end_session(child)
         os._exit(128 + number)
 
+    def share_gpus(self, todo):
+        """Works on what is in a queue, on each GPU with its share of the cores."""
+        cores = sorted(os.sched_getaffinity(0))
+        share = max(1, len(cores) // len(self.options.gpus))
+        workers = [threading.Thread(target=self.work, args=(todo, gpu, set(cores[share * rank:share * (rank + 1)])))
+                   for rank, gpu in enumerate(self.options.gpus)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
     def measure_all(self):
         options = self.options
         kinds = ["nvcc", *options.modes]
@@ -249,14 +260,7 @@ class Programs:
             if "nvcc" in its:
                 todo.put((program, [mode for mode in options.modes if mode in its], its))
         self.say("\t".join(COLUMNS))
-        cores = sorted(os.sched_getaffinity(0))
-        share = max(1, len(cores) // len(options.gpus))
-        workers = [threading.Thread(target=self.work, args=(todo, gpu, set(cores[share * rank:share * (rank + 1)])))
-                   for rank, gpu in enumerate(options.gpus)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        self.share_gpus(todo)
         while not todo.empty():
             self.say(f"# {todo.get_nowait()[0]['name']}: no time left")
         for line in summary(self.rows):
