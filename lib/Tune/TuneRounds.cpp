@@ -215,10 +215,16 @@ GainProspect RoundsStage::prospect() const {
 }
 
 /// Whether \p Kernel is timed after the rounds: its nominee is confirmed, or there is time for
-/// whole runs. If it is not, its variants need not be assembled once more.
+/// whole runs. Where others are confirmed, that is time beside the confirmation. If it is not, its
+/// variants need not be assembled once more.
 bool RoundsStage::isTimedFurther(size_t Kernel) const {
+  auto IsNominated = [](const InRunOutcome &O) { return O.Verdict == InRunVerdict::Nominated; };
+  if (IsNominated(All.Outcomes[Kernel]))
+    return true;
+  if (llvm::any_of(All.Outcomes, IsNominated))
+    return wholeRunsHaveTime(State);
   std::optional<double> Left = State.secondsLeft();
-  return All.Outcomes[Kernel].Verdict == InRunVerdict::Nominated || !Left || *Left > State.runS();
+  return !Left || *Left > State.runS();
 }
 
 /// How many variants are in \p Sets; at least 1.
@@ -289,6 +295,9 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     }
     if (Round.CompileS)
       Round.Most = settingsFor(*Round.CompileS, AssemblyS);
+    // With the least effort there is no further round.
+    if (AssemblyS == 0 && State.Request.Options.Effort > 0)
+      Round.FirstAssemblyS = Round.CompileS;
     return Round;
   };
   // If no other run is allowed, its variants need not be compiled.
