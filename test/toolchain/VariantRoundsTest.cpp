@@ -2,6 +2,7 @@
 #include "BuiltTools.h"
 #include "RecordedJob.h"
 
+#include "Search/KernelSearch.h"
 #include "Tune/Variants/VariantRounds.h"
 
 using namespace carve;
@@ -48,6 +49,36 @@ TEST_F(VariantRoundsTest, modulesHoldWhatWholeRunsNeed_areKeptIfTheyMay) {
 
   Rounds.settleOn(VariantSets(All.size()), /*MayKeep=*/true);
   EXPECT_EQ(Cubin, "") << "nothing of it is timed any more, so the program's own image stays";
+}
+
+/// Where no module has told how long one takes, what ptxas took for the kernels says how much of
+/// what is compiled may come into the first.
+TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater) {
+  build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
+  RecordedJob Recorded(
+      llvm::cantFail(readFile(CARVE_TEST_INPUTS "/samples/three.samples", FileLimit::None)),
+      store(), Tools, Runner);
+  Recorded.Options.Effort = DefaultEffort;
+  const TuningJob &Job = Recorded.Job;
+  auto CountOf = [](const VariantSets &Sets) {
+    size_t Count = 0;
+    for (const std::vector<size_t> &Set : Sets)
+      Count += Set.size();
+    return Count;
+  };
+  for (double Seconds : {1e-6, 1e6}) {
+    JobBuild Built(Job);
+    VariantRounds Rounds(Job, Recorded.Sources, Recorded.Context, Built);
+    RoundLimits Limits{std::vector<size_t>(Job.Kernels.size(), 100), /*CompileS=*/1e3};
+    Limits.Most = 12;
+    Limits.FirstAssemblyS = Seconds;
+    ASSERT_TRUE(Rounds.next(Limits));
+    const size_t First = CountOf(Rounds.added());
+    EXPECT_EQ(First <= 4, Seconds < 1) << First;
+    Limits.FirstAssemblyS = std::nullopt;
+    ASSERT_TRUE(Rounds.next(Limits));
+    EXPECT_GT(CountOf(Rounds.added()), 4u);
+  }
 }
 
 /// A file that takes longer to assemble than the budget allows is left as it is.

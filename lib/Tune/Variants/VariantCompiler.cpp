@@ -241,6 +241,11 @@ double VariantCompiler::limitS(llvm::ArrayRef<Pending> Piece, std::optional<doub
   return std::max(*MostS, DefaultRuns * ExpectedS);
 }
 
+double VariantCompiler::secondsOfDefault(size_t Kernel) const {
+  auto Known = DefaultS.find(Kernel);
+  return Known == DefaultS.end() ? 0 : double(Known->second);
+}
+
 bool VariantCompiler::isOutOfTime() const { return Context.secondsLeft() == 0.0; }
 
 llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,

@@ -28,6 +28,9 @@ struct RoundLimits {
   /// How many settings of all kernels are compiled at most. What is then timed is assembled once
   /// more, in one module, and no clock ends that.
   size_t Most = std::numeric_limits<size_t>::max();
+  /// Seconds that this module may take where no earlier one has told how many it may have. It then
+  /// has no more variants than that, but four at least; others that are compiled may come later.
+  std::optional<double> FirstAssemblyS = {};
   /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
   /// places. Empty if there are none.
   std::vector<Composition> Composed = {};
@@ -85,6 +88,8 @@ private:
   bool hold(const VariantSets &Sets) const;
   std::vector<std::pair<SettingRequest, CompiledSetting>>
   compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);
+  std::map<size_t, size_t> roomInModule(llvm::ArrayRef<SettingRequest> Compiled,
+                                        const RoundLimits &Limits) const;
   class Source; ///< Proposes the settings of one kernel.
   struct Proposal {
     VariantSetting Setting;
