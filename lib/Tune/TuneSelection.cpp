@@ -33,6 +33,8 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
     };
     if (!Kernel.LeftReason.empty())
       S.Stays = Kernel.LeftReason.text();
+    else if (S.Stays.empty() && State.secondsLeft() && Kernel.timedTogether() == 0)
+      S.Stays = BudgetReason; // It was left out of the last modules for want of time.
     else if (auto Why = S.Nominee ? WhyAbsent(S.Nominee) : std::nullopt)
       S.Stays = *Why;
     if (!S.Stays.empty())

@@ -238,6 +238,21 @@ TEST_F(TuneStagesTest, kernelWithoutTimes_noTimeToScreen_itsFirstVariantIsConfir
   EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
 }
 
+/// The rounds leave a kernel out of the last modules if there is no time to time it further.
+TEST_F(TuneStagesTest, kernelThatIsInNoModule_staysForWantOfTime) {
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  T.Outcomes[0].Verdict = InRunVerdict::Undecided;
+  T.Outcomes[0].Nominee = 0;
+  for (JobVariant &V : Built.Kernels[0].Variants)
+    V.InModule = false;
+  const size_t Before = Runner.Runs.size();
+  SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
+  EXPECT_EQ(O.Subjects[0].Chosen, 0u);
+  EXPECT_EQ(O.Subjects[0].Reason, BudgetReason);
+  EXPECT_EQ(Runner.Runs.size(), Before);
+}
+
 TEST_F(TuneStagesTest, frontEndKnob_onlyWholeRuns_isExcluded) {
   Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::UnrollMore;
   TuneState State(Request, Runner);
