@@ -372,7 +372,17 @@ std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> T
   };
   auto IsBehind = [&](const VariantSetting &V) { return Behind.count(V) > 0; };
   if (Different.size() > Most) {
-    SortBy(IsBehind);
+    // As in landmarks(): a first round that turns out to be small is not one of caps alone.
+    std::vector<VariantSetting> Points;
+    if (Round == 0 && Effort > 0) {
+      for (const Candidate &C : Different)
+        Points.push_back(C.Setting);
+      Points = nearestPoints(Points, (Most + 2) / 3);
+    }
+    SortBy([&](const VariantSetting &V) {
+      bool IsFar = !Points.empty() && isCriticalPoint(V) && !llvm::is_contained(Points, V);
+      return std::make_pair(IsBehind(V), IsFar);
+    });
     Different.resize(Most);
   }
   // Metrics are known now, which they were not when the settings were proposed. What was suggested

@@ -484,6 +484,24 @@ TEST(KernelSearch, settingBeyondAThreshold_isTimedLast) {
   }
 }
 
+/// More is compiled than there is time for, which shows only then.
+TEST(KernelSearch, firstRoundThatBecomesSmall_isNotOneOfCapsAlone) {
+  KnobSpace Space = space();
+  Space.FrontEndKnobs = {FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization};
+  KernelSearch S(Space, 2);
+  World W;
+  W.Spare = 20;
+  W.run(S, {6});
+  ASSERT_EQ(W.Timed[0].size(), 6u);
+  auto IsPoint = [&](const VariantSetting &V) {
+    return V.Cap && V == VariantSetting{.Cap = V.Cap} && llvm::is_contained(Space.Caps, *V.Cap);
+  };
+  EXPECT_EQ(llvm::count_if(W.Proposed[0], IsPoint), 5);
+  EXPECT_EQ(llvm::count_if(W.Timed[0], IsPoint), 2);
+  for (FrontEndKnob Knob : Space.FrontEndKnobs)
+    EXPECT_TRUE(llvm::is_contained(W.Timed[0], VariantSetting{.FrontEnd = Knob}));
+}
+
 /// A replay that runs out of time leaves the last ones untimed.
 TEST(KernelSearch, settingsOfARound_comeByWhatTheirCodePromises) {
   KernelSearch S(space(), 2);
