@@ -381,7 +381,7 @@ std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> T
     }
     SortBy([&](const VariantSetting &V) {
       bool IsFar = !Points.empty() && isCriticalPoint(V) && !llvm::is_contained(Points, V);
-      return std::make_pair(IsBehind(V), IsFar);
+      return std::make_tuple(!llvm::is_contained(Suggested, V), IsBehind(V), IsFar);
     });
     Different.resize(Most);
   }

@@ -47,7 +47,6 @@ private:
   void learn(InRunTuning Timed);
   void compose();
   GainProspect prospect() const;
-  bool isTimedFurther(size_t Kernel) const;
 
   TuneState &State;
   const TuningJob &Job;
@@ -143,10 +142,10 @@ ReplayCosts costsOf(const ReplayedLaunch &Launch) {
   Costs.SaveNs = double(Launch.SaveNs);
   Costs.RestoreNs = std::max(Costs.RestoreNs, double(Launch.RestoreNs));
   // After each run, outputs are compared with those of the default, and all memory with what was
-  // saved. If outputs vary, the default runs five more times, and each variant up to three times.
+  // saved. If outputs vary, the default runs four more times, and each variant up to three times.
   Costs.CompareNs = 2 * double(Launch.CompareNs) + Costs.RestoreNs;
   if (!Launch.Deterministic) {
-    Costs.DefaultRuns = 9;
+    Costs.DefaultRuns = 8;
     Costs.ComparedRuns = 3;
   }
   return Costs;
@@ -212,19 +211,6 @@ GainProspect RoundsStage::prospect() const {
     (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K, Again), Composed[K].Promise);
   }
   return State.Prospect.next(Nominated, Promised, ByRuns, wholeRunsHaveTime(State));
-}
-
-/// Whether \p Kernel is timed after the rounds: its nominee is confirmed, or there is time for
-/// whole runs. Where others are confirmed, that is time beside the confirmation. If it is not, its
-/// variants need not be assembled once more.
-bool RoundsStage::isTimedFurther(size_t Kernel) const {
-  auto IsNominated = [](const InRunOutcome &O) { return O.Verdict == InRunVerdict::Nominated; };
-  if (IsNominated(All.Outcomes[Kernel]))
-    return true;
-  if (llvm::any_of(All.Outcomes, IsNominated))
-    return wholeRunsHaveTime(State);
-  std::optional<double> Left = State.secondsLeft();
-  return !Left || *Left > State.runS();
 }
 
 /// How many variants are in \p Sets; at least 1.
@@ -309,7 +295,8 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   Rounds.finish();
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    Last.push_back(isTimedFurther(K) ? variantsLeft(All, K, Built) : std::vector<size_t>());
+    Last.push_back(isTimedFurther(State, All.Outcomes, K) ? variantsLeft(All, K, Built)
+                                                          : std::vector<size_t>());
   Rounds.settleOn(Last, KeepsModules);
   if (Job.Kernels.empty())
     return std::optional<InRunTuning>();

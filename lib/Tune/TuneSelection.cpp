@@ -13,10 +13,18 @@
 
 using namespace carve;
 
+/// Whether \p S has a variant that is not excluded.
+static bool hasVariants(const SubjectSpace &S) {
+  for (size_t V = FirstPlace; V < S.Variants; ++V)
+    if (!S.Excluded.count(V))
+      return true;
+  return false;
+}
+
 /// Excludes variants that no run may have: clones that are not in the modules, variants that the
 /// recorded samples lack, and variants that need more proof than the program's output. Whole runs
-/// compare only that.
-static void excludeAbsent(const TuneState &State, const JobBuild &Built,
+/// compare only that. \p AfterRounds: timing runs have chosen what is in the modules.
+static void excludeAbsent(const TuneState &State, const JobBuild &Built, bool AfterRounds,
                           std::vector<SubjectSpace> &Subjects) {
   std::vector<std::vector<std::string>> Names = variantNames(Built, TuningScope::Kernel);
   for (size_t K = 0; K < Subjects.size(); ++K) {
@@ -33,8 +41,8 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
     };
     if (!Kernel.LeftReason.empty())
       S.Stays = Kernel.LeftReason.text();
-    else if (S.Stays.empty() && State.secondsLeft() && Kernel.timedTogether() == 0)
-      S.Stays = BudgetReason; // It was left out of the last modules for want of time.
+    else if (AfterRounds && S.Stays.empty() && hasVariants(S) && Kernel.timedTogether() == 0)
+      S.Stays = BudgetReason; // The rounds have left it out of the last modules (isTimedFurther()).
     else if (auto Why = S.Nominee ? WhyAbsent(S.Nominee) : std::nullopt)
       S.Stays = *Why;
     if (!S.Stays.empty())
@@ -63,9 +71,20 @@ bool carve::wholeRunsHaveTime(const TuneState &State) {
   return !Runs || *Runs >= RunsToTryOne;
 }
 
+bool carve::isTimedFurther(const TuneState &State, llvm::ArrayRef<InRunOutcome> Outcomes,
+                           size_t Kernel) {
+  auto IsNominated = [](const InRunOutcome &O) { return O.Verdict == InRunVerdict::Nominated; };
+  if (IsNominated(Outcomes[Kernel]))
+    return true;
+  if (llvm::any_of(Outcomes, IsNominated))
+    return wholeRunsHaveTime(State);
+  std::optional<double> Left = State.secondsLeft();
+  return !Left || *Left > State.runS();
+}
+
 /// The variants of kernel \p K that whole runs may try, those which promise most first: what was
-/// faster in timing runs, then what was not timed (ratio 1), in the order in which the search
-/// proposed it.
+/// faster in timing runs, then what was not timed (ratio 1), in the order in which the search chose
+/// it for timing.
 static std::vector<std::pair<double, size_t>> inOrderOfPromise(size_t K, const InRunTuning *InRun,
                                                                const SubjectSpace &S) {
   std::vector<std::pair<double, size_t>> Order;
@@ -224,7 +243,7 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
   if (InRun)
     applyInRun(*InRun, Built, Subjects);
   if (Scope == TuningScope::Kernel)
-    excludeAbsent(State, Built, Subjects);
+    excludeAbsent(State, Built, /*AfterRounds=*/InRun != nullptr, Subjects);
   addTraced(Job, Scope, Subjects);
   if (Scope == TuningScope::Kernel)
     excludeUnpromising(State, InRun, Subjects);

@@ -77,8 +77,11 @@ class CapSweep(tool.Programs):
             if route not in best:
                 words += ["-", "-"]
                 continue
-            cap = best[route][1]
-            ratio, plain = self.ratio(program, f"{route}-{cap}", self.options.last_pairs, gpu, cores)
+            ratio, cap = best[route]
+            try:
+                ratio, plain = self.ratio(program, f"{route}-{cap}", self.options.last_pairs, gpu, cores)
+            except (tool.Failed, ValueError, KeyError) as failure:
+                self.say(f"# {program['name']}, {route}-{cap}: {failure!r}, so its ratio is of one pair")
             words += [cap, f"{ratio:.4f}"]
         self.say("\t".join((program["name"], program["set"], plain, *words, str(count), str(left_out))))
 

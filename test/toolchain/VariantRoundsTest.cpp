@@ -75,9 +75,21 @@ TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater
     ASSERT_TRUE(Rounds.next(Limits));
     const size_t First = CountOf(Rounds.added());
     EXPECT_EQ(First <= 4, Seconds < 1) << First;
+    const VariantSets Before = Rounds.added();
     Limits.FirstAssemblyS = std::nullopt;
+    Limits.Most = 100;
     ASSERT_TRUE(Rounds.next(Limits));
     EXPECT_GT(CountOf(Rounds.added()), 4u);
+    // A kernel that had no room has its first round now, with caps alone among its variants.
+    for (size_t K = 0; K < Job.Kernels.size(); ++K)
+      EXPECT_TRUE(
+          !Before[K].empty() ||
+          llvm::any_of(Rounds.added()[K],
+                       [&](size_t V) {
+                         const VariantSetting &Setting = Built.Kernels[K].Variants[V].Setting;
+                         return Setting.Cap && Setting == VariantSetting{.Cap = Setting.Cap};
+                       }))
+          << K << " has only " << Rounds.added()[K].size();
   }
 }
 

@@ -7,7 +7,7 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// The number of runs of a nondeterministic default after the three runs that show that it is
+/// The number of runs of a nondeterministic default after the two runs that show that it is
 /// nondeterministic.
 static constexpr unsigned SpreadRuns = 5;
 /// A kernel that writes to other places in each run is given up after this many runs.

@@ -214,13 +214,13 @@ RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
   return Timed ? Sum : RatioInterval{0, 0, 0};
 }
 
-/// Whether \p Variant was in the fewest choosing rounds of each covered shape whose launches run
-/// it. One that was not has left the race of a replay, because others were faster in the same
-/// rounds. Its few times may be faster than all others by chance.
+/// Whether \p Variant was in at least half of the choosing rounds of each covered shape whose
+/// launches run it. One that was not has left the race of a replay, because others were faster in
+/// the same rounds. Its few times may be faster than all others by chance.
 bool SubjectJudge::stayedInTheRace(size_t Variant) const {
   return llvm::all_of(Shapes, [&](const InRunShape &S) {
     return !covered(S) || leavesDefault(S, Variant) ||
-           S.ratios(Variant, false).size() >= leastRounds(S).Choosing;
+           2 * S.ratios(Variant, false).size() >= S.rounds(false);
   });
 }
 
@@ -460,6 +460,10 @@ InRunOutcome SubjectJudge::judge() {
     judgeHeldOut(std::move(Candidates));
   else if (OneIsSure)
     undecided("a variant that was surely faster was not held out");
+  else if (Least < Limits.ScreeningRatio)
+    stays(Least, numbersText("no variant was surely faster: the best took %.3f of the default's "
+                             "time in rounds that chose others",
+                             Least));
   else if (Least < HUGE_VAL)
     stays(Least,
           numbersText("no variant was faster: the best took %.3f of the default's time", Least));

@@ -159,8 +159,8 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
 
 /// Looks at the pairs so far if there is no time for more (HurriedLook, LoneLook). Returns whether
 /// those of \p Standing that are sure have won, and gives up the others; if not, nothing is
-/// decided. If the program's times scatter too much to confirm what they gain together, or show far
-/// more than was predicted, only those win that their own times prove.
+/// decided. If the program's times scatter too much to confirm what they gain together, or are far
+/// from what was predicted, only those win that their own times prove.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (isLone() ? Limits.EarlierProgramNs.empty() : !Pairs.last().SharesDefault && Runs.timeFor(2))
     return false;

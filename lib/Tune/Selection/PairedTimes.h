@@ -75,7 +75,7 @@ inline constexpr ConfirmationLook LoneLook = {1, 0.003};
 /// two with the candidates, and one of the default.
 inline constexpr unsigned FewestRuns = 3;
 /// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
-/// interval reaches at least 1.2 % to either side, which follows from the usual scatter.
+/// interval reaches at least 1.1 % to either side, which follows from the usual scatter.
 inline constexpr double GainForFewestRuns = 0.05;
 
 /// All other looks. With HurriedLook the levels sum up to 0.95 %. With nine pairs, ranks have no
@@ -107,8 +107,9 @@ inline constexpr double ScatterOfMost = 0.005;
 /// From RankedPairs on, if they are enough for \p Level, it is signedRankInterval() of the
 /// logarithms. Otherwise it is the t interval of the mean logarithm. Its standard error is the
 /// larger of two: the one that the pairs' ratios show, and the one that follows if all runs are
-/// independent, with the scatter of all times of both versions and the usual scatter. The degrees
-/// of freedom are those of the latter. A run that several pairs share counts once.
+/// independent, with the scatter of all times of both versions and the usual scatter (ScatterOfMost
+/// where the tuned version has run once). The degrees of freedom are those of the latter. A run
+/// that several pairs share counts once.
 RatioInterval pairedInterval(const PairedTimes &Times, double Level);
 
 /// What a variant needs to win.

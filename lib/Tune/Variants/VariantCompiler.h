@@ -64,7 +64,8 @@ public:
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests,
                                        FlavourModules::Until End, std::optional<double> MostS);
 
-  /// The seconds that ptxas took for the default of \p Kernel alone; 0 if that is not known.
+  /// The seconds that ptxas took for the default of \p Kernel, and what it assembled with it; 0 if
+  /// that is not known.
   double secondsOfDefault(size_t Kernel) const;
 
   /// Makes the PTX that the front-end settings of all marked variants need (JobVariant::InModule),

@@ -368,11 +368,12 @@ std::map<size_t, size_t> VariantRounds::roomInModule(llvm::ArrayRef<SettingReque
   double Seconds = 0;
   size_t Count = 0;
   for (const SettingRequest &R : Compiled) {
-    Seconds += Compiler.secondsOfDefault(R.Kernel) / AtOnce;
-    if (!Limits.FirstAssemblyS || Seconds <= *Limits.FirstAssemblyS || Count < Least) {
-      ++Room[R.Kernel];
-      ++Count;
-    }
+    const double Needed = Compiler.secondsOfDefault(R.Kernel) / AtOnce;
+    if (Limits.FirstAssemblyS && Seconds + Needed > *Limits.FirstAssemblyS && Count >= Least)
+      continue;
+    Seconds += Needed;
+    ++Room[R.Kernel];
+    ++Count;
   }
   return Room;
 }
@@ -403,14 +404,15 @@ bool VariantRounds::next(const RoundLimits &Limits) {
       Made[Request.Kernel].push_back(std::move(Compiled));
     }
     llvm::erase_if(Wanted, [&](const SettingRequest &R) {
-      return R.Setting.isDefault() ||
-             llvm::none_of(Requests[R.Kernel], [&](const SettingRequest &Compiled) {
+      auto Its = Requests.find(R.Kernel);
+      return R.Setting.isDefault() || Its == Requests.end() ||
+             llvm::none_of(Its->second, [&](const SettingRequest &Compiled) {
                return Compiled.Setting == R.Setting;
              });
     });
-    std::map<size_t, size_t> Room = roomInModule(Wanted, Limits);
-    for (const auto &[K, Asked] : Requests)
-      settle(K, Asked, Made[K], std::min(Room[K], roomFor(K, Limits)));
+    // A kernel without room has had no round. What is compiled of it is kept.
+    for (const auto &[K, Room] : roomInModule(Wanted, Limits))
+      settle(K, Requests.at(K), Made.at(K), std::min(Room, roomFor(K, Limits)));
     if (AnyAdded())
       return true;
     if (Left)

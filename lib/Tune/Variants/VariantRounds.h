@@ -28,8 +28,9 @@ struct RoundLimits {
   /// How many settings of all kernels are compiled at most. What is then timed is assembled once
   /// more, in one module, and no clock ends that.
   size_t Most = std::numeric_limits<size_t>::max();
-  /// Seconds that this module may take where no earlier one has told how many it may have. It then
-  /// has no more variants than that, but four at least; others that are compiled may come later.
+  /// Seconds that ptxas may take for this module, where no earlier one has told Most. What it took
+  /// for the kernels' own code then says how many of the compiled variants may be in the module,
+  /// four at least. The others may come later. A list of settings has no such limit.
   std::optional<double> FirstAssemblyS = {};
   /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
   /// places. Empty if there are none.

@@ -502,6 +502,16 @@ TEST(KernelSearch, firstRoundThatBecomesSmall_isNotOneOfCapsAlone) {
     EXPECT_TRUE(llvm::is_contained(W.Timed[0], VariantSetting{.FrontEnd = Knob}));
 }
 
+TEST(KernelSearch, firstRoundThatBecomesSmall_keepsWhatWasSuggested) {
+  KernelSearch S(space(), 2);
+  S.suggest({parsed("r32")}); // It is far from the default's 48 registers.
+  World W;
+  W.Spare = 20;
+  W.run(S, {4});
+  ASSERT_EQ(W.Timed[0].size(), 4u);
+  EXPECT_EQ(W.Timed[0].front(), parsed("r32"));
+}
+
 /// A replay that runs out of time leaves the last ones untimed.
 TEST(KernelSearch, settingsOfARound_comeByWhatTheirCodePromises) {
   KernelSearch S(space(), 2);

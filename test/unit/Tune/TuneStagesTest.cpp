@@ -251,6 +251,36 @@ TEST_F(TuneStagesTest, kernelThatIsInNoModule_staysForWantOfTime) {
   EXPECT_EQ(O.Subjects[0].Chosen, 0u);
   EXPECT_EQ(O.Subjects[0].Reason, BudgetReason);
   EXPECT_EQ(Runner.Runs.size(), Before);
+  // If nothing could be timed, time is not the reason.
+  for (size_t V = FirstPlace; V < Built.Kernels[0].Variants.size(); ++V)
+    T.Outcomes[0].Rejected.push_back({V, "its output differs"});
+  EXPECT_EQ(valueOf(selectByRuns(State, Job, Built, &T)).Subjects[0].Reason,
+            "no variant could be timed");
+  EXPECT_EQ(valueOf(selectByRuns(State, Job, Built, nullptr)).Subjects[0].Reason,
+            "no variant could be timed");
+}
+
+/// Nominees are confirmed. Others need time for whole runs, and beside nominees more of it.
+TEST_F(TuneStagesTest, kernelThatIsUndecided_isTimedFurtherIfThereIsTime) {
+  TuneState State(Request, Runner);
+  valueOf(traceProgram(State));
+  State.BudgetS = 100;
+  std::vector<InRunOutcome> Outcomes(2);
+  for (InRunOutcome &O : Outcomes)
+    O.Verdict = InRunVerdict::Undecided;
+  auto TimedFurther = [&](double RunS) {
+    State.PlainWallS = RunS;
+    State.OtherRunsS.clear();
+    return isTimedFurther(State, Outcomes, 1);
+  };
+  EXPECT_TRUE(TimedFurther(1));
+  EXPECT_TRUE(TimedFurther(20));
+  EXPECT_FALSE(TimedFurther(200));
+  Outcomes[0].Verdict = InRunVerdict::Nominated;
+  EXPECT_TRUE(TimedFurther(1));
+  EXPECT_FALSE(TimedFurther(20)) << "it has time for five runs, and three pairs need six";
+  Outcomes[1].Verdict = InRunVerdict::Nominated;
+  EXPECT_TRUE(TimedFurther(20));
 }
 
 TEST_F(TuneStagesTest, frontEndKnob_onlyWholeRuns_isExcluded) {

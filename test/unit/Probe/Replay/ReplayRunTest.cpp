@@ -130,6 +130,19 @@ TEST(ReplayRun, kernelThatFailsOnItsOwnOutput_isReplayed) {
   EXPECT_FALSE(Run.Timed.of("timed").empty());
 }
 
+/// What it writes elsewhere if it runs on its own output is put back, and does not count.
+TEST(ReplayRun, kernelThatGoesOnWithItsOwnOutput_isComparedBitByBit) {
+  StandInRun Run("rebuilt", "goes-on");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  for (const Fields &Line : Run.Timed.of("replayed")) {
+    EXPECT_EQ(Line.at(6), "1") << "deterministic";
+    EXPECT_EQ(Line.at(7), "0") << "not idempotent";
+  }
+  EXPECT_EQ(verdicts(Run.Timed, "append"),
+            (std::map<std::string, std::string>{
+                {"control", "equal"}, {"fast", "equal"}, {"odd", "equal"}}));
+}
+
 TEST(ReplayRun, variantThatComputesSomethingElse_isFound) {
   for (const char *Bad : {"wrong", "stray"}) {
     StandInRun Run("in-place", Bad);

@@ -94,6 +94,16 @@ static CUresult appendToNothing(const KernelCall &Call) {
   return append(Call);
 }
 
+/// append in order, to the first half of the list, or to the second if there is something.
+static CUresult appendFurther(const KernelCall &Call) {
+  auto *List = pointer<unsigned>(Call, 0);
+  const auto *In = pointer<const unsigned>(Call, 1);
+  unsigned Half = Call.argument<unsigned>(2) / 2;
+  bool IsThere = std::any_of(List, List + Half, [](unsigned Word) { return Word != 0; });
+  std::copy(In, In + Half, IsThere ? List + Half : List);
+  return CUDA_SUCCESS;
+}
+
 /// count(data, count) adds a variable of the module to the data, and changes the variable.
 static CUresult count(const KernelCall &Call) {
   auto *Data = pointer<float>(Call, 0);
@@ -219,7 +229,10 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
   Register("scale", {8, 8, 4}, scale);
   Register("step", {8, 4}, step);
   Register("sum", {8, 8, 4}, sum);
-  Register("append", {8, 8, 4}, Bad == "builds" ? appendToNothing : append);
+  Register("append", {8, 8, 4},
+           Bad == "builds"    ? appendToNothing
+           : Bad == "goes-on" ? appendFurther
+                              : append);
   Register("count", {8, 4}, count);
   Register("masked", {8, 8, 4}, masked);
   registerKernel({"tell", {8}, tell, 1000, 16});

@@ -22,6 +22,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///   by-count      no fault: the times of all kernels are in proportion to their count
 ///   builds        no fault: `append` breaks the context if it finds a list that it has made, as a
 ///                 kernel does that builds a tree and follows its addresses
+///   goes-on       no fault: `append` writes one half of the list, the second if the first is there
 ///   settles       no fault: a launch that finds its own output takes a tenth of the time
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);

@@ -76,7 +76,10 @@ TEST(InRunSelection, fastestIsNotHeldOut_decidesOnlyIfItIsSurelyFaster) {
     });
     return Run.selectOne();
   };
-  EXPECT_EQ(Select(2, 0.98).Verdict, InRunVerdict::Stays);
+  InRunOutcome Left = Select(2, 0.98);
+  EXPECT_EQ(Left.Verdict, InRunVerdict::Stays);
+  EXPECT_TRUE(startsWith(Left.Reason, "no variant was surely faster: the best took 0.98"))
+      << Left.Reason;
   EXPECT_EQ(Select(5, 1.0).Verdict, InRunVerdict::Stays);
   InRunOutcome Sure = Select(5, 0.98);
   EXPECT_EQ(Sure.Verdict, InRunVerdict::Undecided);

@@ -286,7 +286,7 @@ TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
   EXPECT_FALSE(Wins(0.9, {0})) << "no timing run has nominated it";
   EXPECT_FALSE(Wins(0.9, {0.7})) << "the timing run promised more than twice as much";
   EXPECT_TRUE(Wins(0.87, {0.755})) << "the sum is not as predicted, but its own times prove it";
-  EXPECT_FALSE(Wins(0.985, {0.985})) << "two pairs cannot tell so little";
+  EXPECT_FALSE(Wins(0.992, {0.992})) << "two pairs cannot tell so little";
   EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
 }
 
