@@ -8,8 +8,8 @@ PROGRAMS is as for programs.py. Each program is built by nvcc, and once for each
 the one without a cap by whole runs. The best of each route is then compared again, because the best of many is partly
 the luckiest. A build whose output differs does not count.
 
-Prints a line for each program, tab-separated with a heading. Times are in ms; a ratio is the GPU time without a cap over
-the one with it, `-` if every cap is slower. Lines that begin with # say what failed."""
+Prints a line for each program, tab-separated with a heading. Times are in ms; a ratio is the GPU time without a cap
+over the one with it, `-` if every cap is slower. Lines that begin with # say what failed."""
 
 import argparse
 import os
@@ -66,7 +66,7 @@ class CapSweep(tool.Programs):
                 ratio, plain = self.ratio(program, mode, 1, gpu, cores)
             except (tool.Failed, ValueError, KeyError) as failure:
                 left_out += 1
-                self.say(f"# {program['name']}, {mode}: {failure!r}")
+                self.say(f"# {program['name']}, {mode}: {type(failure).__name__}: {failure}")
                 continue
             count += 1
             route, cap = mode.split("-")
@@ -81,7 +81,8 @@ class CapSweep(tool.Programs):
             try:
                 ratio, plain = self.ratio(program, f"{route}-{cap}", self.options.last_pairs, gpu, cores)
             except (tool.Failed, ValueError, KeyError) as failure:
-                self.say(f"# {program['name']}, {route}-{cap}: {failure!r}, so its ratio is of one pair")
+                self.say(f"# {program['name']}, {route}-{cap}: its ratio is of one pair, "
+                         f"{type(failure).__name__}: {failure}")
             words += [cap, f"{ratio:.4f}"]
         self.say("\t".join((program["name"], program["set"], plain, *words, str(count), str(left_out))))
 
@@ -94,7 +95,7 @@ class CapSweep(tool.Programs):
             try:
                 self.measure(program, builds, gpu, cores)
             except (tool.Failed, ValueError, KeyError, OSError) as failure:
-                self.say(f"# {program['name']}: {failure!r}")
+                self.say(f"# {program['name']}: {type(failure).__name__}: {failure}")
 
     def measure_all(self):
         options = self.options

@@ -75,10 +75,10 @@ class Programs:
             with open(path, encoding="utf-8") as file:
                 program = {"set": "", "clean": "make clean", "prepare": "", **json.load(file), "name": name}
         except (OSError, ValueError, TypeError) as error:
-            sys.exit(f"programs.py: {path}: {error}")
+            sys.exit(f"{os.path.basename(sys.argv[0])}: {path}: {error}")
         for key in ("build", "command"):
             if not program.get(key):
-                sys.exit(f"programs.py: {path} has no '{key}'")
+                sys.exit(f"{os.path.basename(sys.argv[0])}: {path} has no '{key}'")
         return program
 
     def say(self, line):
@@ -226,7 +226,7 @@ class Programs:
                     if mode == "values" and self.options.losers and self.left() > self.options.least:
                         self.predict(program, gpu, cores)
                 except (Failed, ValueError, KeyError, OSError) as failure:
-                    self.say(f"# {program['name']}, {mode}: {failure!r}")
+                    self.say(f"# {program['name']}, {mode}: {type(failure).__name__}: {failure}")
 
     def stop(self, number, _frame):
         """Ends what runs. Called for a signal."""
