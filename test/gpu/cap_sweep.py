@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds what a program gains by the best register cap for all its kernels, as users do it by hand. It is not a test.
 
-    cap_sweep.py [options] PROGRAMS WORKDIR [NAME...]
+    cap_sweep.py [options] PROGRAMS WORKDIR NAME...
 
 PROGRAMS is as for programs.py. Each program is built by nvcc, and once for each cap by both routes: `all` gives nvcc
 -maxrregcount, which reaches the front end and ptxas, and `ptxas` gives it to ptxas alone. Each build is compared with
@@ -16,7 +16,6 @@ import os
 import queue
 import shlex
 import shutil
-import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import programs as tool
@@ -43,11 +42,8 @@ class CapSweep(tool.Programs):
             file.write(COMPILER.format(shlex.quote(self.options.nvcc), option))
         os.chmod(path, 0o755)
 
-    def build(self, program, mode, cores=None):
-        self.run(["/bin/sh", "-c", program["build"].replace("{compiler}", "nvcc")], "the build",
-                 self.place(program, mode, ".build"), cores, cwd=self.place(program, mode),
-                 env=self.environment(program, mode))
-        return 0
+    def compiler(self, mode):
+        return "nvcc"
 
     def ratio(self, program, mode, pairs, gpu, cores):
         """The ratio and nvcc's time of one build. Fails if the output differs."""
@@ -112,26 +108,13 @@ class CapSweep(tool.Programs):
                     todo.put((program, built))
         self.say("\t".join(COLUMNS))
         self.share_gpus(todo)
-        while not todo.empty():
-            self.say(f"# {todo.get_nowait()[0]['name']}: no time left")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", help="the folder of the programs")
-    parser.add_argument("workdir", help="where everything is made; it must be empty or missing")
-    parser.add_argument("names", nargs="+", help="the programs, in their order")
+    tool.add_options(parser, names="+", least=20)
     parser.add_argument("--caps", default="32,40,48,64,80,96,128,168", help="a list of caps (default: %(default)s)")
-    parser.add_argument("--gpus", default="0", help="a list of numbers (default: %(default)s)")
-    parser.add_argument("--prefix", default=os.environ.get("CARVE_TEST_PREFIX", "build"),
-                        help="where carve-nvcc is installed (default: %(default)s)")
-    parser.add_argument("--compare", default="build/test/gpu/Compare", help="the program (default: %(default)s)")
     parser.add_argument("--last-pairs", type=int, default=3, help="pairs for the best ones (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at once (default: %(default)s)")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for one step (default: %(default)s)")
-    parser.add_argument("--run-timeout", type=float, default=30, help="seconds for one run (default: %(default)s)")
-    parser.add_argument("--limit", type=float, default=0, help="seconds for everything (default: no limit)")
-    parser.add_argument("--least", type=float, default=20, help="seconds that must be left to compare a build")
     options = parser.parse_args()
     options.gpus, options.caps = options.gpus.split(","), options.caps.split(",")
     if not all(cap.isdigit() for cap in options.caps):
@@ -139,14 +122,8 @@ def main():
     options.nvcc = shutil.which("nvcc")
     if not options.nvcc:
         parser.error("nvcc is not in PATH")
-    if os.path.isdir(options.workdir) and os.listdir(options.workdir):
-        parser.error(f"WORKDIR {options.workdir} is not empty")
-    for place in ("programs", "workdir", "prefix", "compare"):
-        setattr(options, place, os.path.realpath(getattr(options, place)))
-    sweep = CapSweep(options)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, sweep.stop)
-    sweep.measure_all()
+    tool.check_places(parser, options)
+    tool.measure_until_stopped(CapSweep(options))
 
 
 if __name__ == "__main__":

@@ -122,11 +122,14 @@ class Programs:
             raise Failed(f"{step} ended with {status}, see {log}.err")
         return text
 
+    def compiler(self, mode):
+        """What {compiler} in a program's `build` stands for."""
+        return "nvcc" if mode == "nvcc" else "carve-nvcc"
+
     def build(self, program, mode, cores=None):
         """Builds in the folder of a mode. Returns the seconds."""
-        compiler = "nvcc" if mode == "nvcc" else "carve-nvcc"
         begin = time.monotonic()
-        self.run(["/bin/sh", "-c", program["build"].replace("{compiler}", compiler)], "the build",
+        self.run(["/bin/sh", "-c", program["build"].replace("{compiler}", self.compiler(mode))], "the build",
                  self.place(program, mode, ".build"), cores, cwd=self.place(program, mode),
                  env=self.environment(program, mode))
         return time.monotonic() - begin
@@ -244,6 +247,8 @@ class Programs:
             worker.start()
         for worker in workers:
             worker.join()
+        while not todo.empty():
+            self.say(f"# {todo.get_nowait()[0]['name']}: no time left")
 
     def measure_all(self):
         options = self.options
@@ -261,8 +266,6 @@ class Programs:
                 todo.put((program, [mode for mode in options.modes if mode in its], its))
         self.say("\t".join(COLUMNS))
         self.share_gpus(todo)
-        while not todo.empty():
-            self.say(f"# {todo.get_nowait()[0]['name']}: no time left")
         for line in summary(self.rows):
             self.say(line)
 
@@ -286,34 +289,52 @@ def summary(rows):
     return lines
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser, names, least):
+    """Adds what all tools for folders of programs are given. `names` says how many NAMEs there are."""
     parser.add_argument("programs", help="the folder of the programs")
     parser.add_argument("workdir", help="where everything is made; it must be empty or missing")
-    parser.add_argument("names", nargs="*", help="the programs, in their order (default: all)")
-    parser.add_argument("--modes", default="values", help=f"a list of {', '.join(MODES)} (default: %(default)s)")
+    parser.add_argument("names", nargs=names, help="the programs, in their order" + " (default: all)" * (names == "*"))
     parser.add_argument("--gpus", default="0", help="a list of numbers (default: %(default)s)")
     parser.add_argument("--prefix", default=os.environ.get("CARVE_TEST_PREFIX", "build"),
                         help="where carve-nvcc is installed (default: %(default)s)")
     parser.add_argument("--compare", default="build/test/gpu/Compare", help="the program (default: %(default)s)")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs of runs that are counted (default: %(default)s)")
-    parser.add_argument("--losers", type=int, default=0, help="losers of each kernel for predicted_ratios.py")
-    parser.add_argument("--predict-limit", type=float, default=60, help="seconds for predicted_ratios.py")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at once (default: %(default)s)")
-    parser.add_argument("--tune", action="append", default=[], metavar="OPTION", help="more for carve tune; repeatable")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one step (default: %(default)s)")
     parser.add_argument("--run-timeout", type=float, default=30, help="seconds for one run (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=0, help="seconds for everything (default: no limit)")
-    parser.add_argument("--least", type=float, default=40, help="seconds that must be left to begin a program")
+    parser.add_argument("--least", type=float, default=least,
+                        help="seconds that must be left to begin a comparison (default: %(default)s)")
+
+
+def check_places(parser, options):
+    """Checks WORKDIR and makes all paths absolute."""
+    if os.path.isdir(options.workdir) and os.listdir(options.workdir):
+        parser.error(f"WORKDIR {options.workdir} is not empty")
+    for place in ("programs", "workdir", "prefix", "compare"):
+        setattr(options, place, os.path.realpath(getattr(options, place)))
+
+
+def measure_until_stopped(programs):
+    """Measures, and ends what runs if a signal comes."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, programs.stop)
+    programs.measure_all()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser, names="*", least=40)
+    parser.add_argument("--modes", default="values", help=f"a list of {', '.join(MODES)} (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of runs that are counted (default: %(default)s)")
+    parser.add_argument("--losers", type=int, default=0, help="losers of each kernel for predicted_ratios.py")
+    parser.add_argument("--predict-limit", type=float, default=60, help="seconds for predicted_ratios.py")
+    parser.add_argument("--tune", action="append", default=[], metavar="OPTION", help="more for carve tune; repeatable")
     options = parser.parse_args()
     options.modes, options.gpus = options.modes.split(","), options.gpus.split(",")
     for mode in options.modes:
         if mode not in MODES:
             parser.error(f"--modes has '{mode}', expected a list of {', '.join(MODES)}")
-    if os.path.isdir(options.workdir) and os.listdir(options.workdir):
-        parser.error(f"WORKDIR {options.workdir} is not empty")
-    for place in ("programs", "workdir", "prefix", "compare"):
-        setattr(options, place, os.path.realpath(getattr(options, place)))
+    check_places(parser, options)
     options.names = options.names or sorted(name for name in os.listdir(options.programs)
                                             if os.path.exists(os.path.join(options.programs, name, DESCRIPTION)))
     if not options.names:
@@ -321,9 +342,7 @@ def main():
     programs = Programs(options)
     for mode in ["nvcc", *options.modes]:
         os.makedirs(os.path.join(options.workdir, mode), exist_ok=True)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, programs.stop)
-    programs.measure_all()
+    measure_until_stopped(programs)
 
 
 if __name__ == "__main__":

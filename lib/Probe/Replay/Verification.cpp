@@ -113,18 +113,13 @@ Failure Verification::learnOnce(bool &Settled) {
 /// tried: their output varies all the same, and a kernel that follows addresses which it has
 /// written, such as one that builds a tree, may fail on them.
 Failure Verification::learnRepeat() {
-  std::vector<Span> Written, Known = Dirty;
   OutputDifference Again;
+  bool Stray = false;
   Failure Why = runDefault();
   if (!Why)
-    Why = Memory.differenceFromReference(Again);
-  if (!Why)
-    Why = Memory.changed(Written);
-  if (Why)
-    return Why;
-  bool Stray = !cover(Known, Written);
-  Idempotent = Again.equal() && !Stray;
-  return Stray ? Memory.restoreAll() : Failure::none();
+    Why = compare(DefaultPlace, Again, Stray);
+  Idempotent = !Why && Again.equal() && !Stray;
+  return Why;
 }
 
 Failure Verification::learnSpread(bool &Settled) {
