@@ -130,6 +130,9 @@ struct LeastRounds {
   unsigned Choosing;  ///< Rounds that choose the best variants.
   unsigned HeldOut;   ///< Rounds that have no part in the choice, and tell how fast the best is.
   unsigned Finalists; ///< How many variants these have beside the default and its control.
+  /// How many variants the choosing rounds have behind the first, the default and its control among
+  /// them, if there is no time for all that are within reach of the best.
+  unsigned WithinReach = 14;
 };
 
 /// The launches of a shape that are replayed, where these are others than the very first one and
@@ -167,8 +170,10 @@ struct PlannedShape {
   /// Whether a replay times it warm, too. Filling all of L2 takes some 20 us, which is less than
   /// 1 % of a longer launch.
   bool hasWarmTimes() const { return MeanNs < 2'000'000; }
-  /// Whether each run takes so long that few can be made. The times of such launches scatter
-  /// little: the run that compares a variant's output is its choosing round.
+  /// Whether the runs that compare the variants' outputs are timed, and are the first choosing
+  /// round. What they find in L2 does not matter, and the times of such launches scatter little.
+  bool isChosenByComparisons() const { return !hasWarmTimes(); }
+  /// Whether each run takes so long that few can be made.
   bool isLong() const { return MeanNs >= 20'000'000; }
   /// Whether a second launch is replayed and timed, because launches of one shape may differ.
   bool isTimedTwice() const { return secondReplayed() > firstReplayed() && !isLong(); }
@@ -177,12 +182,13 @@ struct PlannedShape {
   uint64_t secondReplayed() const { return Replayed ? Replayed->Second : Launches / 2; }
   LeastRounds leastRounds() const { return isLong() ? LeastRounds{1, 3, 1} : LeastRounds{3, 5, 2}; }
   /// How many runs the fewest rounds take for \p Variants, the default and the control among them:
-  /// one of all, further ones of those within reach of the best, and the held-out ones.
+  /// one of all, unless comparing them is that one, further ones of those within reach of the best,
+  /// and the held-out ones.
   size_t leastRuns(size_t Variants) const {
-    constexpr size_t WithinReach = 14;
     LeastRounds Least = leastRounds();
-    size_t First = isLong() ? 0 : Variants;
-    size_t Further = (Least.Choosing - 1) * (Variants < WithinReach ? Variants : WithinReach);
+    size_t First = isChosenByComparisons() ? 0 : Variants;
+    size_t Further =
+        (Least.Choosing - 1) * (Variants < Least.WithinReach ? Variants : Least.WithinReach);
     return First + Further + Least.HeldOut * (FirstPlace + Least.Finalists);
   }
 

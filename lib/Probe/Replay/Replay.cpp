@@ -182,8 +182,10 @@ Failure Replay::measureRepeat() {
   return Failure::none();
 }
 
-/// Whether the runs that compare outputs are timed, and are the first round (PlannedShape::isLong).
-bool Replay::comparisonsChoose() const { return Target.Timed && Target.Shape.isLong(); }
+/// Whether the runs that compare outputs are timed, and are the first round.
+bool Replay::comparisonsChoose() const {
+  return Target.Timed && Target.Shape.isChosenByComparisons();
+}
 
 /// Takes the time of the run of \p Variant that was compared with the default's, if it was timed.
 void Replay::takeComparedTime(size_t Variant) {

@@ -59,10 +59,12 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
       Now = Phase::Done;
     return;
   }
+  const double PerRunNs = RoundNs / double(Order.size());
   race();
+  keepWhatHasTime(PerRunNs, LeftNs);
   if (Round >= Least.Choosing)
     rejectLosers();
-  double NextNs = RoundNs / double(Order.size()) * double(Active.size());
+  double NextNs = PerRunNs * double(Active.size());
   if (Round >= Least.Choosing && screened(NextNs, LeftNs)) {
     startConfirming();
   } else if (LeftNs + OverdraftNs < NextNs) {
@@ -82,27 +84,52 @@ static Interval intervalOf(std::vector<double> Values) {
   return {Values[Trim], Values[Values.size() - 1 - Trim]};
 }
 
-/// Gives up what the rounds so far show to be out of reach of the best, so that hundreds of
-/// variants take little more than one round.
-void ReplaySchedule::race() {
-  auto Mean = [&](size_t V) {
-    return std::accumulate(Ratios[V].begin(), Ratios[V].end(), 0.0) / double(Ratios[V].size());
-  };
-  double Best = 1;
-  for (size_t V : Active)
-    if (V >= References && !Measured.count(V))
-      Best = std::min(Best, Mean(V));
-  double Limit = Round <= std::size(Reach) ? Best * Reach[Round - 1] : HUGE_VAL;
+double ReplaySchedule::meanOf(size_t Variant) const {
+  const std::vector<double> &R = Ratios[Variant];
+  return std::accumulate(R.begin(), R.end(), 0.0) / double(R.size());
+}
+
+/// Gives up all but the best \p Count of the variants that compete, and those that are as good as
+/// the last of these.
+void ReplaySchedule::keepBest(size_t Count) {
   std::vector<double> Means;
   for (size_t V : Active)
     if (V >= References && !Measured.count(V))
-      Means.push_back(Mean(V));
-  std::sort(Means.begin(), Means.end());
+      Means.push_back(meanOf(V));
+  if (Means.size() <= Count)
+    return;
+  std::nth_element(Means.begin(), Means.begin() + Count - 1, Means.end());
+  giveUpBeyond(Means[Count - 1]);
+}
+
+void ReplaySchedule::giveUpBeyond(double Limit) {
+  std::erase_if(
+      Active, [&](size_t V) { return V >= References && !Measured.count(V) && meanOf(V) > Limit; });
+}
+
+/// Gives up what the rounds so far show to be out of reach of the best, so that hundreds of
+/// variants take little more than one round.
+void ReplaySchedule::race() {
+  double Best = 1;
+  for (size_t V : Active)
+    if (V >= References && !Measured.count(V))
+      Best = std::min(Best, meanOf(V));
+  if (Round <= std::size(Reach))
+    giveUpBeyond(Best * Reach[Round - 1]);
   for (const Cut &C : Cuts)
-    if (Round >= C.Rounds && Means.size() > C.Stay)
-      Limit = std::min(Limit, Means[C.Stay - 1]);
-  std::erase_if(Active,
-                [&](size_t V) { return V >= References && !Measured.count(V) && Mean(V) > Limit; });
+    if (Round >= C.Rounds)
+      keepBest(C.Stay);
+}
+
+/// Gives up what the fewest rounds have no time for, where each run takes \p PerRunNs: behind the
+/// first round, only so many variants were reckoned with (LeastRounds::WithinReach).
+void ReplaySchedule::keepWhatHasTime(double PerRunNs, double LeftNs) {
+  if (Round >= Least.Choosing)
+    return;
+  const size_t HeldOut = size_t(Least.HeldOut) * (References + Least.Finalists);
+  const double Runs = std::max(0.0, LeftNs / std::max(PerRunNs, 1.0) - double(HeldOut));
+  const double Most = Runs / (Least.Choosing - Round) - double(References + Measured.size());
+  keepBest(size_t(std::clamp(Most, double(Least.WithinReach - References), 1e6)));
 }
 
 void ReplaySchedule::rejectLosers() {

@@ -56,8 +56,9 @@ public:
 
   /// Takes the times of a round, in the order that order() returned. \p LeftNs is what remains of
   /// the time for this launch; \p RoundNs is the elapsed time of the round. The screening ends
-  /// early if it would leave no time for the held-out rounds. Until the fewest rounds are made,
-  /// \p OverdraftNs more may be used, because fewer would tell nothing.
+  /// early if it would leave no time for the held-out rounds. If there is no time for the fewest
+  /// screening rounds of all, the best go on. Until the fewest rounds are made, \p OverdraftNs more
+  /// may be used, because fewer would tell nothing.
   void finish(const std::vector<Times> &Round, double RoundNs, double LeftNs,
               double OverdraftNs = 0);
 
@@ -68,7 +69,11 @@ public:
   bool complete() const { return Complete; }
 
 private:
+  double meanOf(size_t Variant) const;
+  void keepBest(size_t Count);
+  void giveUpBeyond(double Limit);
   void race();
+  void keepWhatHasTime(double PerRunNs, double LeftNs);
   void rejectLosers();
   bool screened(double NextNs, double LeftNs) const;
   unsigned confirmTarget() const;

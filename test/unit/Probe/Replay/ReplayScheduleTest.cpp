@@ -119,6 +119,35 @@ TEST(ReplaySchedule, leastRuns_decideIfFewAreWithinReach) {
   }
 }
 
+/// Where the times of a hundred variants are alike, none is out of reach after one round. The best
+/// of them go on, and the time that was planned for fewer is enough.
+TEST(ReplaySchedule, allAreWithinReach_asManyGoOnAsThereIsTimeFor) {
+  std::vector<size_t> All(100);
+  std::iota(All.begin(), All.end(), 0);
+  std::map<size_t, double> Ns;
+  for (size_t V : All)
+    Ns[V] = V < 2 ? 100 : 95 + 0.05 * double(V);
+  for (double More : {0.0, 40.0}) {
+    ReplaySchedule S(All, 1);
+    double Left = double(carve::PlannedShape().leastRuns(All.size())) + More;
+    std::vector<size_t> Sizes;
+    while (S.phase() != Phase::Done) {
+      std::vector<size_t> Order = S.order();
+      std::vector<ReplaySchedule::Times> Times;
+      for (size_t V : Order)
+        Times.push_back({Ns[V], 0});
+      Left -= double(Order.size());
+      Sizes.push_back(Order.size());
+      EXPECT_GE(Left, 0) << "in round " << Sizes.size();
+      S.finish(Times, double(Order.size()), Left, /*OverdraftNs=*/1e6);
+    }
+    EXPECT_TRUE(S.complete());
+    ASSERT_GE(Sizes.size(), Fewest.Choosing + Fewest.HeldOut);
+    EXPECT_EQ(Sizes[1], Fewest.WithinReach + More / 2);
+    EXPECT_TRUE(std::count(S.active().begin(), S.active().end(), 2)) << "the best has stayed";
+  }
+}
+
 TEST(ReplaySchedule, noTime_decidesNothing) {
   ReplaySchedule Screening({0, 1, 2, 3}, 1);
   runPhase(Screening, {{0, 100}, {1, 100}, {2, 50}, {3, 60}}, 2'000);
@@ -196,6 +225,19 @@ TEST(ReplaySchedule, longLaunches_takeTheFewestRounds) {
   EXPECT_EQ(runPhase(S, Ns, 3'000), 3u);
   EXPECT_TRUE(S.complete());
   EXPECT_EQ(Long.leastRuns(5), 3u * 3u);
+}
+
+TEST(ReplaySchedule, comparisonsOfLaunchesWithoutWarmTimes_areTheFirstRound) {
+  for (double Ns : {1e6, 2e6, 7e6, 30e6}) {
+    carve::PlannedShape Shape = carve::PlannedShape::ofMean(Ns);
+    carve::LeastRounds Least = Shape.leastRounds();
+    size_t Each = Shape.leastRuns(101) - Shape.leastRuns(100);
+    EXPECT_EQ(Each, Shape.isChosenByComparisons() ? 0u : 1u) << Ns;
+    EXPECT_EQ(Shape.isChosenByComparisons(), !Shape.hasWarmTimes()) << Ns;
+    EXPECT_EQ(Shape.leastRuns(100), 100 * Each + (Least.Choosing - 1) * Least.WithinReach +
+                                        Least.HeldOut * (2 + Least.Finalists))
+        << Ns;
+  }
 }
 
 TEST(ReplaySchedule, overdraft_isUsedForTheFewestRoundsOnly) {
