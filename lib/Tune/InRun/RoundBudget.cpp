@@ -39,6 +39,7 @@ GainProspect GainProspect::next(double Nominated, double ByModel, double ByRunsN
   double Credit = Asked > 0 ? std::clamp(Next.Kept / Asked, LeastCredit, 1.0) : 1;
   Next.Promised = Credit * ByModel;
   Next.Asked = Asked + ByModel;
+  Next.Rounds = Rounds + 1;
   return Next;
 }
 
@@ -56,10 +57,13 @@ double RoundBudget::confirmationS(const GainProspect &Prospect) const {
   // Beside three pairs there are the traced run, two rounds with their runs, and as much time again
   // for what these compile and replay.
   constexpr double OtherRuns = 5;
-  bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
-  if (!IsLong && !Prospect.favoursSearch())
+  const bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
+  const bool IsFirst = Prospect.Rounds == 0;
+  if (!IsLong && !IsFirst && !Prospect.favoursSearch())
     return ConfirmingRuns * PlainS;
-  return (Prospect.nominated() >= GainForFewestRuns ? FewestRuns : HurriedRuns) * PlainS;
+  const bool HasNothing = !IsFirst && Prospect.InHand < LeastPromise;
+  const bool Few = HasNothing || Prospect.nominated() >= GainForFewestRuns;
+  return (Few ? FewestRuns : HurriedRuns) * PlainS;
 }
 
 /// What is left of the budget without the confirmation, the margin and the plain part of one run.

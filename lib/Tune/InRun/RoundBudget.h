@@ -22,6 +22,7 @@ struct GainProspect {
   double Asked = 0, Kept = 0;
   /// How many rounds in a row, up to the last one, have hardly added to what is in hand.
   unsigned Idle = 0;
+  unsigned Rounds = 0; ///< How many rounds were made.
 
   /// The part of InHand that timing runs have found.
   double nominated() const { return InHand - ByRuns; }
@@ -71,10 +72,12 @@ struct RoundBudget {
   /// longer and find less.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
-  /// The seconds that are set aside to confirm. Usually they are those of three pairs of runs. If
-  /// \p Prospect favours the search, or if the program is so long that three pairs would leave no
-  /// time for two rounds, they are those of two pairs, which confirm a clear gain (HurriedLook), or
-  /// of the fewest runs, if timing runs have found enough for these (GainForFewestRuns).
+  /// The seconds that are set aside to confirm. Where the search promises less than what is in
+  /// hand, they are those of three pairs of runs. Before the first round, if \p Prospect favours
+  /// the search, or if the program is so long that three pairs would leave no time for two rounds,
+  /// they are those of two pairs, which confirm a clear gain (HurriedLook). They are those of the
+  /// fewest runs if timing runs have found enough for these (GainForFewestRuns), or nothing yet:
+  /// what is found so late has to be large.
   double confirmationS(const GainProspect &Prospect) const;
 
 private:

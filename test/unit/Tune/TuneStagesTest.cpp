@@ -345,10 +345,11 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   State.setBudget();
   State.PlainWallS = 8;
   State.Runs = 2;
+  State.Prospect = {.InHand = 0.1, .Promised = 0.004, .Rounds = 1};
   EXPECT_NEAR(State.secondsForRound().value_or(-1), 19.5, 0.5);
   State.PlainWallS = 8.5;
   EXPECT_NEAR(State.secondsForRound().value_or(-1), (95 - 7 * 8.5) / 2, 0.5);
-  State.Prospect = {.InHand = 0.009, .Promised = 0.02};
+  State.Prospect = {.InHand = 0.009, .Promised = 0.02, .Rounds = 1};
   EXPECT_NEAR(State.secondsForRound().value_or(-1), (95 - 5 * 8.5) / 2, 0.5)
       << "two pairs are set aside to confirm little";
   State.Prospect = {};
@@ -377,6 +378,7 @@ TEST_F(TuneStagesTest, replays_afterALongCompile_haveTheirPlannedTime) {
   State.setBudget();
   State.PlainWallS = 8;
   State.Runs = 2;
+  State.Prospect = {.InHand = 0.1, .Promised = 0.004, .Rounds = 1};
   EXPECT_NEAR(State.secondsForReplays().value_or(-1), 0.4 * 19.5, 0.2);
   State.PlannedReplayS = 14;
   EXPECT_NEAR(State.secondsForReplays().value_or(-1), 14, 0.5);

@@ -7,9 +7,11 @@ using namespace carve;
 namespace {
 
 /// Little was found, and much is expected of what was not tried.
-constexpr GainProspect SearchOn = {.InHand = 0.009, .Promised = 0.02};
+constexpr GainProspect SearchOn = {.InHand = 0.009, .Promised = 0.02, .Rounds = 1};
 /// A gain was found, and little is expected beside it.
-constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.004};
+constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.004, .Rounds = 1};
+/// Nothing was found, and something is expected of what was not tried.
+constexpr GainProspect NothingYet = {.Promised = 0.02, .Rounds = 2};
 
 } // namespace
 
@@ -57,16 +59,17 @@ TEST(GainProspect, wholeRunsWithoutTime_promiseNothingBesideANominee) {
 TEST(RoundBudget, timeForTheShortestConfirmation_isKept) {
   RoundBudget B{20, 1};
   // A twentieth for the rest, six runs to confirm, one run of the round itself: twelve are left.
-  EXPECT_DOUBLE_EQ(B.forRound(0, false), 6);
   EXPECT_DOUBLE_EQ(B.forRound(0, false, ConfirmNow), 6);
-  EXPECT_EQ(B.forRound(12, false), 0);
+  EXPECT_EQ(B.forRound(12, false, ConfirmNow), 0);
   EXPECT_EQ(B.forRound(30, false), 0) << "the budget is spent";
 }
 
 TEST(RoundBudget, lastRoundThatFits_takesAllThatIsLeft) {
   RoundBudget B{20, 1};
-  EXPECT_DOUBLE_EQ(B.forRound(9, false), 1.5) << "the other half has time for a further round";
-  EXPECT_DOUBLE_EQ(B.forRound(10, false), 2) << "half of it would be a plain run and nothing else";
+  EXPECT_DOUBLE_EQ(B.forRound(9, false, ConfirmNow), 1.5)
+      << "the other half has time for a further round";
+  EXPECT_DOUBLE_EQ(B.forRound(10, false, ConfirmNow), 2)
+      << "half of it would be a plain run and nothing else";
 }
 
 TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
@@ -76,13 +79,32 @@ TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
   EXPECT_EQ(B.forRound(14, false, SearchOn), 0) << "the confirmation ends within the budget";
 }
 
+/// Most of what a tuning finds, its first round finds. What is set aside for it does not depend on
+/// whether three pairs would leave time for two rounds.
+TEST(RoundBudget, beforeTheFirstRound_onlyTwoPairsAreSetAside) {
+  for (double PlainS : {0.5, 1.7, 1.8, 3.0})
+    EXPECT_DOUBLE_EQ((RoundBudget{20, PlainS}).confirmationS({}), 4 * PlainS);
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 1.7}).confirmationS(ConfirmNow), 6 * 1.7);
+}
+
+TEST(RoundBudget, nothingIsInHand_onlyTheFewestRunsAreSetAside) {
+  RoundBudget B{20, 1};
+  EXPECT_EQ(B.confirmationS(NothingYet), 3);
+  EXPECT_EQ(B.confirmationS(GainProspect().next(0.001, 0.02)), 3) << "too little to confirm";
+  EXPECT_EQ(B.confirmationS(GainProspect().next(0.003, 0.02)), 4);
+  EXPECT_EQ(B.confirmationS(GainProspect().next(0, 0.02, 0.003)), 4) << "whole runs may find it";
+  EXPECT_EQ(B.confirmationS(GainProspect().next(0, 0.001)), 6) << "the search is over";
+}
+
 TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
   RoundBudget B{20, 1};
-  EXPECT_EQ(B.confirmationS({.InHand = 0.045, .Promised = 0.01}), 4);
-  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01}), 3);
-  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001}), 6) << "the search is over";
-  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06}), 6) << "three runs of 2 s";
-  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.06}), 8)
+  EXPECT_EQ(B.confirmationS({.InHand = 0.045, .Promised = 0.01, .Rounds = 1}), 4);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01, .Rounds = 1}), 3);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001, .Rounds = 1}), 6)
+      << "the search is over";
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06, .Rounds = 1}), 6)
+      << "three runs of 2 s";
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.06, .Rounds = 1}), 8)
       << "no timing run has found the half of it";
 }
 
@@ -104,8 +126,10 @@ TEST(RoundBudget, twoRoundsFindNothing_isNoReasonToSearchOn) {
 
 TEST(RoundBudget, longProgram_onlyTwoPairsAreSetAside) {
   // 19 s without the margin. Eleven runs of 1.7 s fit, eleven of 1.8 s do not.
-  EXPECT_NEAR((RoundBudget{20, 1.7}).forRound(1.7, false), (19 - 1.7 - 7 * 1.7) / 2, 1e-9);
-  EXPECT_NEAR((RoundBudget{20, 1.8}).forRound(1.8, false), (19 - 1.8 - 5 * 1.8) / 2, 1e-9);
+  EXPECT_NEAR((RoundBudget{20, 1.7}).forRound(1.7, false, ConfirmNow), (19 - 1.7 - 7 * 1.7) / 2,
+              1e-9);
+  EXPECT_NEAR((RoundBudget{20, 1.8}).forRound(1.8, false, {.InHand = 0.01, .Rounds = 1}),
+              (19 - 1.8 - 5 * 1.8) / 2, 1e-9);
 }
 
 TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
@@ -116,9 +140,9 @@ TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
 TEST(RoundBudget, longReplays_haveTheTimeOfWholeRuns) {
   RoundBudget B{20, 1};
   // Of 12 s without a confirmation, a round has half, of which 0.3 are for compiling.
-  EXPECT_DOUBLE_EQ(B.forLongReplays(0, false), 12 - 0.3 * 6);
-  EXPECT_DOUBLE_EQ(B.forLongReplays(13, false), 0);
-  EXPECT_DOUBLE_EQ(B.forLongReplays(0, true), 15 - 0.3 * 6) << "the fewest runs are enough";
+  EXPECT_DOUBLE_EQ(B.forLongReplays(0, false, ConfirmNow), 12 - 0.3 * 6);
+  EXPECT_DOUBLE_EQ(B.forLongReplays(13, false, ConfirmNow), 0);
+  EXPECT_DOUBLE_EQ(B.forLongReplays(0, true), 15 - 0.3 * 7) << "the fewest runs are enough";
   EXPECT_DOUBLE_EQ(B.forLongReplays(15, true), 0.4) << "the first round has some time";
 }
 
@@ -136,12 +160,13 @@ TEST(RoundBudget, shortestReplay_takesWhatEarlierOnesTook) {
 TEST(RoundBudget, replaysAfterALongCompile_takeWhatTheyWerePlannedWith) {
   RoundBudget B{20, 1};
   // Planned as 0.4 of 6 s at the beginning; four seconds later half of what is left is 4 s.
-  EXPECT_DOUBLE_EQ(B.forReplays(0, false, 0), 0.4 * 6);
-  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 2.4), 2.4);
-  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 0), 0.4 * 4) << "nothing was planned";
-  EXPECT_DOUBLE_EQ(B.forReplays(10.5, false, 2.4), 1.5) << "the confirmation's time is kept";
+  EXPECT_DOUBLE_EQ(B.forReplays(0, false, 0, ConfirmNow), 0.4 * 6);
+  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 2.4, ConfirmNow), 2.4);
+  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 0, ConfirmNow), 0.4 * 4) << "nothing was planned";
+  EXPECT_DOUBLE_EQ(B.forReplays(10.5, false, 2.4, ConfirmNow), 1.5)
+      << "the confirmation's time is kept";
   EXPECT_DOUBLE_EQ(B.forReplays(10.5, false, 2.4, SearchOn), 2.4);
-  EXPECT_EQ(B.forReplays(13, false, 2.4), 0) << "nothing is left";
+  EXPECT_EQ(B.forReplays(13, false, 2.4, ConfirmNow), 0) << "nothing is left";
   EXPECT_DOUBLE_EQ(B.forReplays(13, true, 0.2), 0.4) << "the first round has some time";
 }
 
