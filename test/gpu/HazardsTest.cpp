@@ -214,7 +214,10 @@ TEST_P(Hazards, tunedProgram_doesWhatItDoesByItself) {
   bool Equal = Failed || !testing::Test::HasFailure();
   Timed Hot = timingOfHot(P);
   EXPECT_NE(Hot.Mode, "") << "the report does not say how the kernel was timed";
-  EXPECT_TRUE(H.Modes.empty() || H.Modes.count(Hot.Mode)) << Hot.Mode << ": " << Hot.Reason;
+  // A kernel that the rounds of a replay do not decide was replayed, and is left to whole runs.
+  bool LeftByRounds = llvm::StringRef(Hot.Reason).starts_with("the rounds do not decide");
+  EXPECT_TRUE(H.Modes.empty() || H.Modes.count(Hot.Mode) || LeftByRounds)
+      << Hot.Mode << ": " << Hot.Reason;
   EXPECT_TRUE(llvm::StringRef(Hot.Reason).contains(H.Reason)) << Hot.Reason;
   EXPECT_NE(Hot.Reason, "");
   std::printf("hazard\t%s\t%s\t%s\t%s\t%u ended\t%.1f s\n", H.Program.c_str(), Hot.Mode.c_str(),
