@@ -76,7 +76,7 @@ static std::string conditionOf(const DispatchedEntry &E) {
        {std::pair(std::string("Block"), E.When.Block), {"Grid", E.When.Grid}})
     for (size_t I = 0; Exact && I < 3; ++I)
       Add(Name + "." + "xyz"[I] + " == " + std::to_string((*Exact)[I]) + "u");
-  // ImageEmitter has seen that the value is within the parameter, so that nothing beside it is
+  // DecisionEdits has seen that the value is within the parameter, so that nothing beside it is
   // read.
   for (const ArgumentValue &V : E.When.Arguments)
     Add("*(const U" + std::to_string(V.Bytes) + " *)((const char *)Args[" +

@@ -2,6 +2,7 @@
 
 #include "Ptx/KernelHazards.h"
 #include "Ptx/ProfileName.h"
+#include "Search/VariantEdit.h"
 #include "Support/Bisection.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -16,25 +17,6 @@ using namespace carve;
 void ImageEmitter::leave(llvm::StringRef Kernel, std::string Reason) {
   logLine("default kept for " + Kernel + " on " + Image.Arch + ": " + Reason);
   Kernels.push_back({Kernel.str(), Image.Arch, {}, std::move(Reason), {}});
-}
-
-/// Returns why \p V must not be applied, as far as its numbers and the entry tell before anything
-/// is assembled, or nothing.
-std::optional<std::string> ImageEmitter::refusal(const PtxEntry &Entry,
-                                                 const VariantSetting &V) const {
-  if (auto Reason = reasonNotTunable(Entry, Context.Relocatable))
-    return identifierOf(*Reason).str();
-  for (auto [Cap, Name] : {std::pair(V.Cap, "cap "), std::pair(V.FrontEndCap, "frontend-cap ")})
-    if (Cap && Context.Ceiling && *Cap > *Context.Ceiling)
-      return Name + std::to_string(*Cap) +
-             " is above the command's own -maxrregcount=" + std::to_string(*Context.Ceiling);
-  if (V.SmemSpilling)
-    if (auto Reason = reasonNotSmemSpilling(Entry, Context.Relocatable, Context.NvccVersion))
-      return "smem-spilling: " + *Reason;
-  if (!V.assembler().isDefault())
-    if (auto Reason = reasonNotReassembled(Image.Arch, Image.PtxasOptions, Context.Relocatable))
-      return (V.OptimizationLevel ? "optimization-level: " : "register-usage-level: ") + *Reason;
-  return std::nullopt;
 }
 
 /// Returns what the profiles decide for \p Entry.
@@ -78,7 +60,7 @@ llvm::Error ImageEmitter::takeDecisions(llvm::ArrayRef<const Profile *> Profiles
     Choices[Entry->Name] = D;
     if (D->Variant.isDefault())
       continue;
-    if (auto Reason = refusal(*Entry, D->Variant))
+    if (auto Reason = refusalOfSetting(D->Variant, *Entry, Image, Context))
       leave(Entry->Name, *Reason);
     else
       Decisions.try_emplace(Entry->Name, Taken{D});
@@ -128,66 +110,6 @@ llvm::Error ImageEmitter::readOriginal() {
   return llvm::Error::success();
 }
 
-/// Returns the unit's PTX with \p Setting. It is made once for each setting.
-llvm::Expected<const PtxModule *> ImageEmitter::flavour(const FrontEndSetting &Setting) {
-  if (auto It = Flavours.find(Setting); It != Flavours.end())
-    return &It->second;
-  if (auto It = FlavourFaults.find(Setting); It != FlavourFaults.end())
-    return unsupported("no-flavour", It->second);
-  if (!Context.FlavourPtx)
-    return unsupported("no-front-end", "cicc cannot be run again here");
-  llvm::Expected<std::string> Text = Context.FlavourPtx(Image, Setting);
-  llvm::Expected<PtxModule> Parsed = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
-  if (Parsed)
-    return &Flavours.emplace(Setting, std::move(*Parsed)).first->second;
-  // Other kernels with this setting would only run cicc in vain again.
-  std::string Why = llvm::toString(Parsed.takeError());
-  FlavourFaults.emplace(Setting, Why);
-  return unsupported("no-flavour", Why);
-}
-
-/// Returns the largest block, in threads, that nvcc's code of \p Entry accepts. 0 if it has none.
-llvm::Expected<unsigned> ImageEmitter::largestBlock(const PtxEntry &Entry) const {
-  auto Default = OriginalOf.find(Entry.Name);
-  if (Default == OriginalOf.end())
-    return 0;
-  if (!Model)
-    return unsupported("unknown-device", "the limits of " + Image.Arch + " are not known");
-  return smemSpillingMaxThreads(*Model, Entry.Directives, Default->second->Resources.RegsPerThread);
-}
-
-/// Returns the edit of \p Entry for \p D. Fails with Unsupported if the setting is not possible.
-llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Decision &D) {
-  unsigned MaxThreads = 0;
-  if (D.Variant.SmemSpilling) {
-    llvm::Expected<unsigned> Largest = largestBlock(Entry);
-    if (!Largest)
-      return Largest.takeError();
-    MaxThreads = *Largest;
-    if (MaxThreads && Context.Domain == LaunchDomain::Traced && D.Basis &&
-        D.Basis->SmemSpillingThreads)
-      MaxThreads = D.Basis->SmemSpillingThreads;
-  }
-  llvm::Expected<EntryEdit> Edit = entryEdit(
-      D.Variant, Entry, MaxThreads, [&](const FrontEndSetting &S) { return flavour(S); },
-      Context.Ceiling);
-  return triedAlone(Entry, std::move(Edit));
-}
-
-/// Returns \p Edit if it can be made alone, so that if its front-end PTX lacks something, only this
-/// decision is dropped.
-llvm::Expected<EntryEdit> ImageEmitter::triedAlone(const PtxEntry &Entry,
-                                                   llvm::Expected<EntryEdit> Edit) const {
-  if (!Edit)
-    return Edit;
-  llvm::StringMap<EntryEdit> Alone;
-  Alone[Entry.Name] = *Edit;
-  llvm::Expected<std::string> Text = Ptx.withEdits(Alone);
-  if (!Text)
-    return Text.takeError();
-  return Edit;
-}
-
 /// Makes \p T a copy of its kernel's own code.
 void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
   logLine("no further entry of " + T.Entry->Kernel + " when " + guardText(T.Entry->When) + " on " +
@@ -196,57 +118,8 @@ void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
   T.Chosen = nullptr;
 }
 
-/// Whether \p Entry, or what it calls, asks for its place in a cluster or works with other blocks
-/// of it, or whether it must be launched with one. An address or a fence may be of a cluster in a
-/// kernel that has none.
-static bool usesClusters(const PtxModule &Ptx, const PtxEntry &Entry) {
-  auto Names = [&](llvm::StringRef Function) {
-    llvm::StringRef Text = Ptx.definitionOf(Function);
-    return llvm::any_of(llvm::ArrayRef({"%cluster", "%ncluster", "%is_explicit_cluster", "mapa.",
-                                        "getctarank.", "barrier.cluster.", ".multicast::cluster"}),
-                        [&](llvm::StringRef Part) { return Text.contains(Part); });
-  };
-  return Entry.Directives.ExplicitCluster || Names(Entry.Name) ||
-         llvm::any_of(Entry.Callees, Names);
-}
-
-/// Returns why \p E cannot be a further entry of \p Entry, as far as its guard tells, or nothing.
-std::optional<std::string> ImageEmitter::refusalOfGuard(const PtxEntry &Entry,
-                                                        const FurtherEntry &E) const {
-  // A launch takes an entry without asking for its cluster, so the code must name it.
-  if (!Entry.Directives.ReqNCtaPerCluster && usesClusters(Ptx, Entry))
-    return std::string("a launch may have a cluster that the entry would not have");
-  if (!allowValues(Context.Entries) &&
-      (!E.When.Arguments.empty() || E.Variant.isForKnownLaunches()))
-    return std::string("entries for values are not wanted");
-  llvm::Expected<LaunchReads> Reads = Ptx.launchReads(Entry.Name);
-  if (!Reads)
-    return llvm::toString(Reads.takeError());
-  // The guard reads the arguments of every launch.
-  for (const ArgumentValue &V : E.When.Arguments) {
-    unsigned Bytes =
-        V.Parameter < Entry.ParameterBytes.size() ? Entry.ParameterBytes[V.Parameter] : 0;
-    if (uint64_t(V.Offset) + V.Bytes > Bytes)
-      return "parameter " + std::to_string(V.Parameter) + " has no " + std::to_string(V.Bytes) +
-             " bytes at offset " + std::to_string(V.Offset);
-    if (Context.Entries != FurtherEntries::Floats && Reads->readFloatAt(V))
-      return std::string("entries for floating-point values are not wanted");
-  }
-  return std::nullopt;
-}
-
-/// Returns the block size, in threads, with which the further entry \p E of \p Entry spills to
-/// shared memory: the largest that its guard lets through. But a tuning has timed code whose guard
-/// names no block with the largest that the kernel accepts (VariantCompiler).
-llvm::Expected<unsigned> ImageEmitter::smemSpillingThreads(const PtxEntry &Entry,
-                                                           const FurtherEntry &E) const {
-  if (!E.Variant.SmemSpilling || E.When.Block || E.CodeDigest.empty())
-    return E.When.mostThreads();
-  return largestBlock(Entry);
-}
-
 /// Makes the edits of the image's further entries.
-void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
+void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted, DecisionEdits &Edits) {
   for (UnitEntry &E : Wanted) {
     TakenEntry &T = Entries.emplace_back(TakenEntry{&E});
     auto D = Choices.find(E.Kernel);
@@ -258,19 +131,11 @@ void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
       continue;
     T.Chosen = &*Own;
     const PtxEntry &Entry = *Ptx.find(E.Kernel);
-    std::optional<std::string> Reason = refusal(Entry, Own->Variant);
+    std::optional<std::string> Reason = refusalOfSetting(Own->Variant, Entry, Image, Context);
     if (!Reason)
-      Reason = refusalOfGuard(Entry, *Own);
+      Reason = refusalOfGuard(*Own, Entry, Ptx, Context);
     if (!Reason) {
-      auto Flavour = [&](const FrontEndSetting &S) {
-        return flavour(S.forKernel({E.Kernel, Own->When.known()}));
-      };
-      llvm::Expected<unsigned> MaxThreads = smemSpillingThreads(Entry, *Own);
-      llvm::Expected<EntryEdit> Edit =
-          MaxThreads ? triedAlone(Entry, entryEdit(Own->Variant, Entry, *MaxThreads, Flavour,
-                                                   Context.Ceiling, Own->When.known()))
-                     : MaxThreads.takeError();
-      if (Edit)
+      if (llvm::Expected<EntryEdit> Edit = Edits.editFor(Entry, *Own))
         T.Edit = *Edit;
       else
         Reason = llvm::toString(Edit.takeError());
@@ -294,9 +159,9 @@ std::vector<CloneRequest> ImageEmitter::clones() const {
 }
 
 /// Makes the edits, and drops the decisions for which that fails.
-void ImageEmitter::makeEdits() {
+void ImageEmitter::makeEdits(DecisionEdits &Edits) {
   for (auto It = Decisions.begin(); It != Decisions.end();) {
-    llvm::Expected<EntryEdit> Edit = editFor(*Ptx.find(It->first), *It->second.Chosen);
+    llvm::Expected<EntryEdit> Edit = Edits.editFor(*Ptx.find(It->first), *It->second.Chosen);
     if (Edit) {
       (It++)->second.Edit = *Edit;
       continue;
@@ -486,8 +351,9 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
     Model = std::move(*M);
   else
     logLine(llvm::toString(M.takeError()));
-  makeEdits();
-  takeEntries(Wanted);
+  DecisionEdits Edits(Image, Ptx, Context, OriginalOf, Model);
+  makeEdits(Edits);
+  takeEntries(Wanted, Edits);
   // Every iteration but the last drops a decision or a further entry, so the loop ends.
   while (!Decisions.empty() || !Wanted.empty()) {
     llvm::Expected<Assembled> A = assembleTaken();

@@ -1,15 +1,15 @@
 /// \file
-/// Applies decisions to one image: edits the PTX and assembles it in the same way as the tuning
-/// did, so that the code is the code that was timed, and checks every kernel of the result against
-/// CodePromises.h. UnitEmitter calls it for each image.
+/// Applies decisions to one image: has DecisionEdits edit the PTX and assembles it in the same way
+/// as the tuning did, so that the code is the code that was timed, and checks every kernel of the
+/// result against CodePromises.h. UnitEmitter calls it for each image.
 #pragma once
 
 #include "Cubin/Assembler.h"
 #include "Emit/CodePromises.h"
 #include "Emit/DecisionChoice.h"
+#include "Emit/DecisionEdits.h"
 #include "Emit/UnitEmitter.h"
 #include "Ptx/PtxModule.h"
-#include "Search/VariantEdit.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -76,19 +76,12 @@ private:
   llvm::Expected<DecisionChoice> choose(llvm::ArrayRef<const Profile *> Profiles,
                                         const PtxEntry &Entry) const;
   llvm::Error takeDecisions(llvm::ArrayRef<const Profile *> Profiles);
-  std::optional<std::string> refusal(const PtxEntry &Entry, const VariantSetting &V) const;
   llvm::Error readOriginal();
-  void makeEdits();
-  llvm::Expected<unsigned> largestBlock(const PtxEntry &Entry) const;
-  llvm::Expected<EntryEdit> editFor(const PtxEntry &Entry, const Decision &D);
-  llvm::Expected<EntryEdit> triedAlone(const PtxEntry &Entry, llvm::Expected<EntryEdit> Edit) const;
-  std::optional<std::string> refusalOfGuard(const PtxEntry &Entry, const FurtherEntry &E) const;
-  llvm::Expected<unsigned> smemSpillingThreads(const PtxEntry &Entry, const FurtherEntry &E) const;
-  void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries);
+  void makeEdits(DecisionEdits &Edits);
+  void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries, DecisionEdits &Edits);
   void leaveEntry(TakenEntry &T, std::string Reason);
   std::vector<CloneRequest> clones() const;
   std::optional<std::string> refusalOfEntry(const CubinKernel &New, const TakenEntry &T) const;
-  llvm::Expected<const PtxModule *> flavour(const FrontEndSetting &Setting);
   llvm::Expected<Assembled>
   assembleWith(const llvm::StringMap<EntryEdit> &Edits, llvm::ArrayRef<CloneRequest> Clones,
                const std::map<std::string, AssemblerSetting> &Settings) const;
@@ -112,9 +105,6 @@ private:
   /// The decisions that were chosen, by mangled kernel name: those above, and defaults that have
   /// further entries.
   std::map<std::string, const Decision *> Choices;
-  std::map<FrontEndSetting, PtxModule> Flavours;
-  /// Why the PTX of a setting could not be made.
-  std::map<FrontEndSetting, std::string> FlavourFaults;
   std::vector<EmittedKernel> Kernels;
   std::vector<KernelResources> Resources;
 };

@@ -323,12 +323,11 @@ std::set<VariantSetting> KernelSearch::outdone(llvm::ArrayRef<Candidate> Made) c
   return Behind;
 }
 
-std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> Tried,
-                                                std::vector<Candidate> Made, size_t Most) {
-  std::set<VariantSetting> Came;
+/// Notes \p Made, and returns those whose code is neither the default's nor that of an earlier
+/// variant. Of two with the same code, the one for more launches stays.
+std::vector<Candidate> KernelSearch::differentFrom(std::vector<Candidate> Made) {
   std::map<std::string, VariantSetting> ByCode;
-  // The one for more launches stays if another variant has the same code.
-  auto Note = [&](const Candidate &C) {
+  auto IsNew = [&](const Candidate &C) {
     if (C.CodeDigest.empty())
       return true;
     auto [Same, New] = ByCode.try_emplace(C.CodeDigest, C.Setting);
@@ -337,63 +336,67 @@ std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> T
     Same->second = C.Setting;
     return true;
   };
-  for (Candidate &C : Made) {
-    Came.insert(C.Setting);
+  for (const Candidate &C : Made)
     if (Candidates.emplace(C.Setting, C).second && !C.Setting.isDefault())
       InOrder.push_back(C.Setting);
-  }
-  for (const VariantSetting &V : Tried)
-    if (!Came.count(V))
-      Gone.insert(V);
   if (const Candidate *Default = made({}))
-    Note(*Default);
+    IsNew(*Default);
   for (const VariantSetting &V : Chosen)
-    Note(*made(V));
+    IsNew(*made(V));
   std::vector<Candidate> Different;
   for (Candidate &C : Made) {
     if (C.Setting.isDefault() || Gone.count(C.Setting))
       continue;
-    if (Note(C)) {
+    if (IsNew(C))
       Different.push_back(std::move(C));
-      continue;
-    }
-    if (Gone.insert(C.Setting).second)
+    else if (Gone.insert(C.Setting).second)
       Carved.push_back({C.Setting, "same code as " + variantName(ByCode.at(C.CodeDigest)),
                         /*SameCode=*/true});
   }
-  std::set<VariantSetting> Behind = outdone(Different);
+  return Different;
+}
+
+/// Returns at most \p Most of \p Different, in the order in which a replay verifies them. What was
+/// suggested comes first, and what metrics put behind another one comes last; metrics were not
+/// known when the settings were proposed. A first round that turns out to be small is not one of
+/// caps alone, as in landmarks().
+std::vector<VariantSetting> KernelSearch::inOrderOfPromise(llvm::ArrayRef<Candidate> Different,
+                                                           size_t Most) const {
+  const std::set<VariantSetting> Behind = outdone(Different);
+  std::vector<VariantSetting> Order;
   std::map<VariantSetting, double> Gains;
-  for (const Candidate &C : Different)
+  for (const Candidate &C : Different) {
+    Order.push_back(C.Setting);
     Gains[C.Setting] = Model.expectedGain(point(C.Setting));
+  }
   auto SortBy = [&](auto Key) {
-    llvm::stable_sort(Different, [&](const Candidate &A, const Candidate &B) {
-      return Key(A.Setting) < Key(B.Setting);
-    });
+    llvm::stable_sort(
+        Order, [&](const VariantSetting &A, const VariantSetting &B) { return Key(A) < Key(B); });
   };
   auto IsBehind = [&](const VariantSetting &V) { return Behind.count(V) > 0; };
-  if (Different.size() > Most) {
-    // As in landmarks(): a first round that turns out to be small is not one of caps alone.
+  if (Order.size() > Most) {
     std::vector<VariantSetting> Points;
-    if (Round == 0 && Effort > 0) {
-      for (const Candidate &C : Different)
-        Points.push_back(C.Setting);
-      Points = nearestPoints(Points, (Most + 2) / 3);
-    }
+    if (Round == 0 && Effort > 0)
+      Points = nearestPoints(Order, (Most + 2) / 3);
     SortBy([&](const VariantSetting &V) {
       bool IsFar = !Points.empty() && isCriticalPoint(V) && !llvm::is_contained(Points, V);
       return std::make_tuple(!llvm::is_contained(Suggested, V), IsBehind(V), IsFar);
     });
-    Different.resize(Most);
+    Order.resize(Most);
   }
-  // Metrics are known now, which they were not when the settings were proposed. What was suggested
-  // stays first.
   SortBy([&](const VariantSetting &V) {
     auto Suggestion = llvm::find(Suggested, V) - Suggested.begin();
     return std::make_tuple(Suggestion, IsBehind(V), -Gains.at(V));
   });
-  std::vector<VariantSetting> Now;
-  for (const Candidate &C : Different)
-    Now.push_back(C.Setting);
+  return Order;
+}
+
+std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> Tried,
+                                                std::vector<Candidate> Made, size_t Most) {
+  for (const VariantSetting &V : Tried)
+    if (llvm::none_of(Made, [&](const Candidate &C) { return C.Setting == V; }))
+      Gone.insert(V);
+  std::vector<VariantSetting> Now = inOrderOfPromise(differentFrom(std::move(Made)), Most);
   ++Round;
   Gone.insert(Now.begin(), Now.end());
   Chosen.insert(Chosen.end(), Now.begin(), Now.end());

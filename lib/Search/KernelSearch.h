@@ -94,6 +94,9 @@ private:
   std::vector<std::pair<double, size_t>> byGain(llvm::ArrayRef<VariantSetting> Pool,
                                                 const VariantModel &By, double Least) const;
   std::vector<VariantSetting> pick(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
+  std::vector<Candidate> differentFrom(std::vector<Candidate> Made);
+  std::vector<VariantSetting> inOrderOfPromise(llvm::ArrayRef<Candidate> Different,
+                                               size_t Most) const;
   std::set<VariantSetting> outdone(llvm::ArrayRef<Candidate> Made) const;
   void cut(const VariantSetting &V, std::string Reason);
 

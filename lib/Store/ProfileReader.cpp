@@ -1,22 +1,19 @@
-/// \file
-/// Uses LLVM's YAML parser instead of its YAML I/O. People edit this file, so each mistake needs
-/// one message that names line, actual and expected value. YAML I/O gives several messages for some
-/// mistakes and none for others (a key given twice, a number out of range).
 #include "Store/ProfileReader.h"
 
-#include "Support/Error.h"
+#include "Store/YamlReader.h"
 #include "Support/NewerFormat.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/YAMLParser.h"
 
-#include <cmath>
-#include <functional>
+#include <array>
 #include <map>
-#include <set>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 using namespace carve;
 namespace yaml = llvm::yaml;
@@ -32,41 +29,14 @@ static constexpr unsigned MostParameters = 1u << 15, MostOffset = 1u << 15;
 
 namespace {
 
-/// One key of a mapping, and the function that reads its value.
-struct Member {
-  llvm::StringLiteral Key;
-  std::function<llvm::Error(yaml::Node &)> Read;
-  bool Required = false;
-};
-
-class ProfileReader {
+class ProfileReader : YamlReader {
 public:
   ProfileReader(llvm::StringRef Text, llvm::StringRef Name)
-      : Name(Name), Stream(Text, Sources, /*ShowColors=*/false) {
-    Sources.setDiagHandler(
-        [](const llvm::SMDiagnostic &D, void *Reader) {
-          static_cast<ProfileReader *>(Reader)->noteSyntax(D);
-        },
-        this);
-  }
+      : YamlReader(Text, Name, "a profile of carve-nvcc, which is YAML") {}
 
   llvm::Expected<Profile> read();
 
 private:
-  void noteSyntax(const llvm::SMDiagnostic &D);
-  std::string at(llvm::SMLoc Where) const;
-  llvm::Error fail(const llvm::Twine &Message);
-  llvm::Error mismatch(yaml::Node &Actual, const llvm::Twine &Expected);
-
-  llvm::Error readMapping(yaml::Node &N, llvm::StringRef What, llvm::ArrayRef<Member> Members);
-  llvm::Error readList(yaml::Node &N, llvm::function_ref<llvm::Error(yaml::Node &)> Read);
-  llvm::Error readText(yaml::Node &N, std::string &Out, bool MayBeEmpty = false);
-  llvm::Error readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max);
-  llvm::Error readOnly(yaml::Node &N, llvm::StringRef Expected);
-  template <class Value>
-  llvm::Error readNamed(yaml::Node &N, Value &Out, std::optional<Value> (*Named)(llvm::StringRef),
-                        llvm::StringRef Expected);
-  llvm::Error readRatio(yaml::Node &N, double &Out);
   llvm::Error readFormat(yaml::Node &N);
   llvm::Error readArch(yaml::Node &N, std::string &Out);
   llvm::Error readVariant(yaml::Node &N, VariantSetting &Out);
@@ -76,13 +46,8 @@ private:
   llvm::Error readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out);
   llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
   llvm::Error readDecision(yaml::Node &N);
+  llvm::Error readProfile(yaml::Node &N);
 
-  llvm::StringRef Name;
-  llvm::SourceMgr Sources;
-  yaml::Stream Stream;
-  std::string Syntax;  ///< The first syntax error; later ones are its consequences.
-  llvm::SMLoc Here;    ///< The place of the key or list item that is being read.
-  llvm::StringRef Key; ///< The name of that key.
   Profile Result;
   /// The line of each entry, by kernel, architecture and digest.
   std::map<std::tuple<std::string, std::string, std::optional<std::string>>, unsigned> LineOf;
@@ -90,154 +55,13 @@ private:
 
 } // namespace
 
-void ProfileReader::noteSyntax(const llvm::SMDiagnostic &D) {
-  if (Syntax.empty())
-    Syntax = (Name + ":" + llvm::Twine(D.getLineNo()) + ": " + D.getMessage() +
-              "; expected a profile of carve-nvcc, which is YAML")
-                 .str();
-}
-
-std::string ProfileReader::at(llvm::SMLoc Where) const {
-  unsigned Line = Where.isValid() ? Sources.getLineAndColumn(Where).first : 1;
-  return (Name + ":" + llvm::Twine(Line) + ": ").str();
-}
-
-llvm::Error ProfileReader::fail(const llvm::Twine &Message) {
-  if (Stream.failed())
-    return malformed(Syntax);
-  return malformed(at(Here) + Message);
-}
-
-static std::string describeNode(yaml::Node &N) {
-  if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N)) {
-    llvm::SmallString<64> Storage;
-    return ("'" + Scalar->getValue(Storage) + "'").str();
-  }
-  switch (N.getType()) {
-  case yaml::Node::NK_Null:
-    return "nothing";
-  case yaml::Node::NK_Mapping:
-    return "a mapping";
-  case yaml::Node::NK_Sequence:
-    return "a list";
-  case yaml::Node::NK_Alias:
-    return "an alias";
-  default:
-    return "a block of text";
-  }
-}
-
-llvm::Error ProfileReader::mismatch(yaml::Node &Actual, const llvm::Twine &Expected) {
-  return fail(Key + ": " + describeNode(Actual) + ", expected " + Expected);
-}
-
-llvm::Error ProfileReader::readMapping(yaml::Node &N, llvm::StringRef What,
-                                       llvm::ArrayRef<Member> Members) {
-  auto *Mapping = llvm::dyn_cast<yaml::MappingNode>(&N);
-  if (!Mapping)
-    return fail(What + ": " + describeNode(N) + ", expected a mapping");
-  llvm::SMLoc Start = Here;
-  std::set<llvm::StringRef> Seen;
-  for (yaml::KeyValueNode &Pair : *Mapping) {
-    auto *KeyNode = llvm::dyn_cast_or_null<yaml::ScalarNode>(Pair.getKey());
-    if (!KeyNode)
-      return fail(What + ": a key is not a text, expected a name");
-    Here = KeyNode->getSourceRange().Start;
-    llvm::SmallString<32> Storage;
-    llvm::StringRef Given = KeyNode->getValue(Storage);
-    const Member *Known = llvm::find_if(Members, [&](const Member &M) { return M.Key == Given; });
-    if (Known == Members.end())
-      return fail(
-          "unknown key '" + Given + "' in " + What + ", expected " +
-          llvm::join(llvm::map_range(Members, [](const Member &M) { return M.Key; }), ", "));
-    if (!Seen.insert(Known->Key).second)
-      return fail("key '" + Given + "' given twice in " + What + ", expected once");
-    Key = Known->Key;
-    yaml::Node *Value = Pair.getValue();
-    if (!Value || Stream.failed())
-      return fail("no value");
-    if (llvm::Error Failed = Known->Read(*Value))
-      return Failed;
-  }
-  Here = Start;
-  for (const Member &M : Members)
-    if (M.Required && !Seen.count(M.Key))
-      return fail("no '" + M.Key + "' in " + What);
-  return llvm::Error::success();
-}
-
-llvm::Error ProfileReader::readList(yaml::Node &N,
-                                    llvm::function_ref<llvm::Error(yaml::Node &)> Read) {
-  if (llvm::isa<yaml::NullNode>(N))
-    return llvm::Error::success();
-  auto *List = llvm::dyn_cast<yaml::SequenceNode>(&N);
-  if (!List)
-    return mismatch(N, "a list");
-  for (yaml::Node &Item : *List) {
-    Here = Item.getSourceRange().Start;
-    if (llvm::Error Failed = Read(Item))
-      return Failed;
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error ProfileReader::readText(yaml::Node &N, std::string &Out, bool MayBeEmpty) {
-  if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N)) {
-    llvm::SmallString<128> Storage;
-    Out = Scalar->getValue(Storage).str();
-  } else if (auto *Block = llvm::dyn_cast<yaml::BlockScalarNode>(&N)) {
-    Out = Block->getValue().str();
-  } else {
-    return mismatch(N, "a text");
-  }
-  if (Stream.failed() || (Out.empty() && !MayBeEmpty))
-    return mismatch(N, "a text");
-  return llvm::Error::success();
-}
-
-llvm::Error ProfileReader::readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max) {
-  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
-  // The raw value keeps its quotes, so a quoted number is a text.
-  if (!Scalar || Scalar->getRawValue().getAsInteger(10, Out) || Out < Min || Out > Max)
-    return mismatch(N, "a number in " + llvm::Twine(Min) + ".." + llvm::Twine(Max));
-  return llvm::Error::success();
-}
-
-/// Reads a knob that has only one value besides the default.
-llvm::Error ProfileReader::readOnly(yaml::Node &N, llvm::StringRef Expected) {
-  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
-  if (!Scalar || Scalar->getRawValue() != Expected)
-    return mismatch(N, Expected);
-  return llvm::Error::success();
-}
-
-/// Reads a knob whose values have names. \p Named finds a value, and \p Expected lists the names.
-template <class Value>
-llvm::Error ProfileReader::readNamed(yaml::Node &N, Value &Out,
-                                     std::optional<Value> (*Named)(llvm::StringRef),
-                                     llvm::StringRef Expected) {
-  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
-  std::optional<Value> Found = Scalar ? Named(Scalar->getRawValue()) : std::nullopt;
-  if (!Found)
-    return mismatch(N, Expected);
-  Out = *Found;
-  return llvm::Error::success();
-}
-
-llvm::Error ProfileReader::readRatio(yaml::Node &N, double &Out) {
-  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
-  if (!Scalar || Scalar->getRawValue().getAsDouble(Out) || !std::isfinite(Out) || Out < 0)
-    return mismatch(N, "a ratio such as 0.95");
-  return llvm::Error::success();
-}
-
 llvm::Error ProfileReader::readFormat(yaml::Node &N) {
   unsigned Given;
   if (llvm::Error Failed = readNumber(N, Given, 1, AnyNumber))
     return Failed;
   if (Given == Format)
     return llvm::Error::success();
-  return llvm::make_error<NewerFormat>(at(Here) + "carve-profile: " + llvm::Twine(Given) +
+  return llvm::make_error<NewerFormat>(at() + "carve-profile: " + llvm::Twine(Given) +
                                        ", expected " + llvm::Twine(Format));
 }
 
@@ -460,8 +284,7 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
                 " in the variant of a kernel, expected it only in entries");
   if (llvm::Error Bad = checkKernelPattern(D.Kernel))
     return fail(llvm::toString(std::move(Bad)));
-  unsigned Line = Sources.getLineAndColumn(Here).first;
-  auto [First, New] = LineOf.try_emplace({D.Kernel, D.Arch, D.Digest}, Line);
+  auto [First, New] = LineOf.try_emplace({D.Kernel, D.Arch, D.Digest}, line());
   if (!New)
     return fail("kernel '" + D.Kernel + "' for " +
                 (D.Arch.empty() ? "any architecture" : llvm::StringRef(D.Arch)) +
@@ -471,26 +294,21 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Profile> ProfileReader::read() {
-  yaml::document_iterator Document = Stream.begin();
-  yaml::Node *Root = Document == Stream.end() ? nullptr : Document->getRoot();
-  if (!Root || Stream.failed() || llvm::isa<yaml::NullNode>(Root))
-    return fail("nothing, expected 'carve-profile: 1'");
-  Here = Root->getSourceRange().Start;
-  llvm::Error Failed = readMapping(
-      *Root, "profile",
+llvm::Error ProfileReader::readProfile(yaml::Node &N) {
+  return readMapping(
+      N, "profile",
       {{"carve-profile", [&](yaml::Node &V) { return readFormat(V); }, true},
        {"file-cap",
         [&](yaml::Node &V) { return readNumber(V, Result.FileCap.emplace(), MinCap, MaxCap); }},
        {"kernels", [&](yaml::Node &V) {
           return readList(V, [&](yaml::Node &Item) { return readDecision(Item); });
         }}});
-  if (Failed)
+}
+
+llvm::Expected<Profile> ProfileReader::read() {
+  if (llvm::Error Failed =
+          readDocument([&](yaml::Node &N) { return readProfile(N); }, "'carve-profile: 1'"))
     return Failed;
-  if (Stream.failed() || ++Document != Stream.end())
-    return fail("a second document, expected one");
-  if (Stream.failed())
-    return fail("");
   return std::move(Result);
 }
 

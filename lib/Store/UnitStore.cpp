@@ -10,20 +10,16 @@
 #include "Store/UnitJson.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
-#include "Support/Files.h"
 #include "Support/Log.h"
-#include "Support/OwnFile.h"
-#include "Support/RemoveTree.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <algorithm>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <cerrno>
+#include <system_error>
+#include <tuple>
 #include <unistd.h>
 
 using namespace carve;
@@ -31,9 +27,7 @@ namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 UnitStore UnitStore::siteAt(std::string Root) {
-  UnitStore Site(std::move(Root));
-  Site.ReadOnly = true;
-  return Site;
+  return UnitStore(StoreFiles(std::move(Root), /*ReadOnly=*/true));
 }
 
 UnitStore UnitStore::alone() const {
@@ -42,106 +36,18 @@ UnitStore UnitStore::alone() const {
   return Own;
 }
 
-void UnitStore::warnOnce(llvm::StringRef Why) const {
-  std::call_once(Trust->Warned, [&] {
-    logLine("warning: " + Root + ": the site's store is not used for this: " + Why.str());
-  });
-}
-
 const UnitStore *UnitStore::site() const {
   if (!Above)
     return nullptr;
   // Without execution permission nothing in the folder can be looked up. A folder that does not
   // exist is told, too: the name may be misspelt, or its file system is not mounted here.
-  if (::access(Above->Root.c_str(), X_OK) != 0)
+  if (::access(Above->root().c_str(), X_OK) != 0)
     Above->warnOnce(std::generic_category().message(errno));
   else if (!Above->refusal().empty())
     Above->warnOnce(Above->refusal());
   else
     return Above.get();
   return nullptr;
-}
-
-bool UnitStore::writable() const {
-  return !ReadOnly && !createOwnDirectories(Root) && refusal().empty() &&
-         ::access(Root.c_str(), W_OK | X_OK) == 0;
-}
-
-const std::string &UnitStore::refusal() const {
-  std::call_once(Trust->Looked, [&] {
-    struct stat Status;
-    if (ReadOnly && ::stat(Root.c_str(), &Status) == 0)
-      Trust->Owner = Status.st_uid;
-    Trust->Refusal = whyStoreRefused(Root, Trust->Owner);
-  });
-  return Trust->Refusal;
-}
-
-static llvm::Error notUsed(const std::string &Why) {
-  return malformed("the store is not used: " + Why);
-}
-
-static std::error_code codeOf(const llvm::Error &Failed) {
-  std::error_code Code;
-  llvm::visitErrors(Failed,
-                    [&](const llvm::ErrorInfoBase &Info) { Code = Info.convertToErrorCode(); });
-  return Code;
-}
-
-/// Returns true if the error means that a file, or a directory above it, does not exist.
-static bool isMissing(std::error_code Code) {
-  return Code == std::errc::no_such_file_or_directory || Code == std::errc::not_a_directory;
-}
-
-static bool isMissing(const llvm::Error &Failed) { return isMissing(codeOf(Failed)); }
-
-/// Returns true if the file that was open or looked up is gone, because another machine has
-/// replaced it on a network file system. Its name leads to the new one.
-static bool isStaleHandle(const llvm::Error &Failed) {
-  const std::error_condition Stale(ESTALE, std::generic_category());
-  return codeOf(Failed) == Stale;
-}
-
-/// How often a file is opened anew after a stale handle.
-static constexpr int StaleAttempts = 10;
-
-llvm::Expected<RegularFile> UnitStore::open(llvm::StringRef Path, uint64_t MostBytes) const {
-  if (!refusal().empty())
-    return notUsed(refusal());
-  for (int Attempt = 0;; ++Attempt) {
-    llvm::Expected<RegularFile> File =
-        RegularFile::open(Path, MostBytes, FileTrust::Ours, Trust->Owner);
-    if (File)
-      return File;
-    llvm::Error Failed = File.takeError();
-    if (Attempt == StaleAttempts || !isStaleHandle(Failed))
-      return Failed;
-    llvm::consumeError(std::move(Failed));
-  }
-}
-
-llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {
-  for (int Attempt = 0;; ++Attempt) {
-    llvm::Expected<RegularFile> File = open(Path, MostBytes);
-    llvm::Expected<std::string> Text = File ? File->read() : File.takeError();
-    if (Text)
-      return Text;
-    llvm::Error Failed = Text.takeError();
-    if (Attempt == StaleAttempts || !isStaleHandle(Failed))
-      return Failed;
-    llvm::consumeError(std::move(Failed));
-  }
-}
-
-llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRef Path) const {
-  llvm::Expected<std::string> Text = readEntry(Path);
-  if (Text)
-    return std::optional(std::move(*Text));
-  llvm::Error Failed = Text.takeError();
-  if (!isMissing(Failed))
-    return Failed;
-  llvm::consumeError(std::move(Failed));
-  return std::nullopt;
 }
 
 /// Returns what the site has. What cannot be read there counts as missing, which is logged once.
@@ -153,48 +59,12 @@ std::optional<T> UnitStore::fromSite(llvm::Expected<std::optional<T>> Found) con
   return std::nullopt;
 }
 
-/// Renews the age of \p Path. If the system refuses that, the entry is only evicted earlier than
-/// necessary. Returns false if the entry has gone already.
-static bool renewTime(const std::string &Path) {
-  return ::utimensat(AT_FDCWD, Path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
-}
-
-void UnitStore::renewAge(const std::string &Path) const {
-  if (!ReadOnly)
-    (void)renewTime(Path);
-}
-
-// A directory is created only after it was found missing. It nearly always exists, and another
-// process could remove it between a check and the write anyway. A directory in place of a file is
-// damage.
-llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const {
-  if (Root.empty())
-    return malformed("no directory for the store");
-  if (!refusal().empty())
-    return notUsed(refusal());
-  if (ReadOnly)
-    return malformed("the store " + Root + " is the site's and only read");
-  for (int Attempt = 0;; ++Attempt) {
-    llvm::Error Failed = writeOwnFile(Path, Bytes);
-    bool IsDirectory = codeOf(Failed) == std::errc::is_a_directory;
-    if (!Failed || Attempt == StaleAttempts ||
-        (!IsDirectory && !isMissing(Failed) && !isStaleHandle(Failed)))
-      return Failed;
-    llvm::consumeError(std::move(Failed));
-    if (IsDirectory)
-      removeTree(Path.str().c_str());
-    llvm::StringRef Folder = path::parent_path(Path);
-    if (std::error_code Code = createOwnDirectories(Folder); Code && !isMissing(Code))
-      return llvm::createFileError(Folder, Code);
-  }
-}
-
 static llvm::Error badName(llvm::StringRef What, llvm::StringRef Name) {
   return malformed("bad " + What + " '" + Name + "', expected a file name");
 }
 
 llvm::Expected<std::string> UnitStore::putBlob(llvm::StringRef Bytes) {
-  std::string Digest = digestOf(Bytes), Path = blobPath(Root, Digest);
+  std::string Digest = digestOf(Bytes), Path = blobPath(root(), Digest);
   // Unpacking costs a third of packing, so the blob is checked. The next compile then replaces a
   // damaged blob.
   llvm::Expected<std::string> There = alone().blob(Digest);
@@ -210,7 +80,7 @@ llvm::Expected<std::string> UnitStore::putBlob(llvm::StringRef Bytes) {
 llvm::Expected<std::string> UnitStore::blob(llvm::StringRef Digest) const {
   if (!isEntryName(Digest))
     return badName("digest", Digest);
-  std::string Path = blobPath(Root, Digest);
+  std::string Path = blobPath(root(), Digest);
   llvm::Expected<std::string> Packed = readEntry(Path, FileLimit::Blob);
   llvm::Expected<std::string> Bytes = Packed ? unpackBlob(*Packed, Digest) : Packed.takeError();
   if (Bytes)
@@ -237,7 +107,7 @@ llvm::Expected<std::string> UnitStore::blob(llvm::StringRef Digest) const {
 llvm::Error UnitStore::copyFromSite(llvm::ArrayRef<std::string> Digests) {
   const UnitStore *Site = site();
   for (llvm::StringRef Digest : Digests) {
-    if (!Site || Digest.empty() || !isEntryName(Digest) || fs::exists(blobPath(Root, Digest)))
+    if (!Site || Digest.empty() || !isEntryName(Digest) || fs::exists(blobPath(root(), Digest)))
       continue;
     llvm::Expected<std::string> Bytes = Site->blob(Digest);
     llvm::Expected<std::string> Copied = Bytes ? putBlob(*Bytes) : Bytes.takeError();
@@ -250,7 +120,7 @@ llvm::Error UnitStore::copyFromSite(llvm::ArrayRef<std::string> Digests) {
 llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const {
   if (!isEntryName(Digest))
     return badName("container digest", Digest);
-  llvm::SmallString<256> Path(containerFolder(Root, Digest));
+  llvm::SmallString<256> Path(containerFolder(root(), Digest));
   path::append(Path, Key);
   if (fs::exists(Path)) {
     renewAge(Path.str().str());
@@ -349,11 +219,11 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   // pruneStore().
   (void)writable();
   if (!refusal().empty())
-    return notUsed(refusal()); // The lock is not waited for either.
+    return notUsed(); // The lock is not waited for either.
   if (llvm::Error Failed = copyFromSite(blobsOf(New)))
     return Failed;
-  StoreLock Alone(Root);
-  if (llvm::Error Evicted = checkBlobs(Root, blobsOf(New)))
+  StoreLock Alone(root());
+  if (llvm::Error Evicted = checkBlobs(root(), blobsOf(New)))
     return Evicted;
   std::vector<std::string> Stale;
   llvm::Expected<std::optional<T>> Before = readRecord<T>(*this, New.Key);
@@ -362,14 +232,14 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
     llvm::consumeError(Before.takeError());
   else if (*Before)
     Stale = std::move((*Before)->Containers);
-  std::string Path = entryPath(Root, Kept<T>::Kind, New.Key), Json = Kept<T>::print(New);
+  std::string Path = entryPath(root(), Kept<T>::Kind, New.Key), Json = Kept<T>::print(New);
   // A record that no reader accepts is not written, e.g. one with a name or an option that must not
   // be passed on.
   if (auto Readable = Kept<T>::parse(Json, Path); !Readable)
     return Readable.takeError();
   for (const std::string &Digest : Stale)
     if (isEntryName(Digest) && !llvm::is_contained(New.Containers, Digest))
-      unlinkContainer(Root, Digest, New.Key);
+      unlinkContainer(root(), Digest, New.Key);
   if (llvm::Error Failed = write(Path, Json))
     return Failed;
   for (const std::string &Digest : New.Containers)
@@ -420,7 +290,7 @@ llvm::Expected<std::optional<Unit>> UnitStore::unitOfContainer(llvm::StringRef D
 llvm::Expected<std::optional<std::string>> UnitStore::flavour(llvm::StringRef Key) const {
   if (!isEntryName(Key))
     return badName("flavour key", Key);
-  std::string Path = entryPath(Root, EntryKind::Flavour, Key);
+  std::string Path = entryPath(root(), EntryKind::Flavour, Key);
   llvm::Expected<std::optional<std::string>> Json = readIfThere(Path);
   if (!Json)
     return Json.takeError();
@@ -434,7 +304,7 @@ llvm::Expected<std::optional<std::string>> UnitStore::flavour(llvm::StringRef Ke
   llvm::Expected<std::string> Ptx = blob(*Digest);
   if (Ptx) {
     renewAge(Path);
-    renewAge(blobPath(Root, *Digest));
+    renewAge(blobPath(root(), *Digest));
     return std::optional(std::move(*Ptx));
   }
   llvm::Error Failed = Ptx.takeError();
@@ -450,62 +320,62 @@ llvm::Error UnitStore::putFlavour(llvm::StringRef Key, llvm::StringRef Ptx) {
   llvm::Expected<std::string> Digest = putBlob(Ptx);
   if (!Digest)
     return Digest.takeError();
-  StoreLock Alone(Root);
-  if (llvm::Error Evicted = checkBlobs(Root, {*Digest}))
+  StoreLock Alone(root());
+  if (llvm::Error Evicted = checkBlobs(root(), {*Digest}))
     return Evicted;
-  return write(entryPath(Root, EntryKind::Flavour, Key), printFlavour(*Digest));
+  return write(entryPath(root(), EntryKind::Flavour, Key), printFlavour(*Digest));
 }
 
 llvm::Expected<std::optional<std::string>> UnitStore::attempt(llvm::StringRef Key) const {
   if (!isEntryName(Key))
     return badName("unit key", Key);
-  return readIfThere(entryPath(Root, EntryKind::Attempt, Key));
+  return readIfThere(entryPath(root(), EntryKind::Attempt, Key));
 }
 
 llvm::Error UnitStore::putAttempt(llvm::StringRef Key, llvm::StringRef Json) {
   if (!isEntryName(Key))
     return badName("unit key", Key);
-  return write(entryPath(Root, EntryKind::Attempt, Key), Json);
+  return write(entryPath(root(), EntryKind::Attempt, Key), Json);
 }
 
 llvm::Error UnitStore::putReport(llvm::StringRef Name, llvm::StringRef Json) {
   if (!isEntryName(Name))
     return badName("report name", Name);
-  return write(entryPath(Root, EntryKind::Report, Name), Json);
+  return write(entryPath(root(), EntryKind::Report, Name), Json);
 }
 
 llvm::Expected<std::optional<std::string>> UnitStore::search(llvm::StringRef Key) const {
   if (!isEntryName(Key))
     return badName("search key", Key);
-  return readIfThere(entryPath(Root, EntryKind::Search, Key));
+  return readIfThere(entryPath(root(), EntryKind::Search, Key));
 }
 
 llvm::Error UnitStore::putSearch(llvm::StringRef Key, llvm::StringRef Json) {
   if (!isEntryName(Key))
     return badName("search key", Key);
-  return write(entryPath(Root, EntryKind::Search, Key), Json);
+  return write(entryPath(root(), EntryKind::Search, Key), Json);
 }
 
 llvm::Expected<std::optional<std::string>> UnitStore::workload(llvm::StringRef Key) const {
   if (!isEntryName(Key))
     return badName("workload key", Key);
-  return readIfThere(entryPath(Root, EntryKind::Workload, Key));
+  return readIfThere(entryPath(root(), EntryKind::Workload, Key));
 }
 
 llvm::Error UnitStore::putWorkload(llvm::StringRef Key, llvm::StringRef Json) {
   if (!isEntryName(Key))
     return badName("workload key", Key);
-  return write(entryPath(Root, EntryKind::Workload, Key), Json);
+  return write(entryPath(root(), EntryKind::Workload, Key), Json);
 }
 
 llvm::Expected<std::optional<std::string>> UnitStore::lastReport() const {
-  std::vector<std::string> Names = entryNames(Root, EntryKind::Report);
+  std::vector<std::string> Names = entryNames(root(), EntryKind::Report);
   if (Names.empty())
     return std::nullopt;
-  return readIfThere(entryPath(Root, EntryKind::Report, Names.back()));
+  return readIfThere(entryPath(root(), EntryKind::Report, Names.back()));
 }
 
 void UnitStore::countPassthrough(llvm::StringRef Reason) const {
-  if (!Root.empty() && refusal().empty())
-    llvm::consumeError(appendPassthrough(Root, Reason));
+  if (!root().empty() && refusal().empty())
+    llvm::consumeError(appendPassthrough(root(), Reason));
 }

@@ -1,9 +1,9 @@
 /// \file
 /// The content-addressed directory of units, blobs, decisions and reports (`$CARVE_STORE`).
-/// Compiles fill it, tuning reads it and adds decisions, and later compiles emit them. Every write
-/// creates a temporary and renames it. A record and the entries that lead to it are changed under a
-/// lock (StoreLock.h). If the store cannot be written, nothing is remembered and nothing else
-/// fails.
+/// Compiles fill it, tuning reads it and adds decisions, and later compiles emit them. StoreFiles.h
+/// reads and writes its files, and says which are trusted. A record and the entries that lead to it
+/// are changed under a lock (StoreLock.h). If the store cannot be written, nothing is remembered
+/// and nothing else fails.
 ///
 ///   units/<key>.json          one record per unit
 ///   links/<key>.json          one record per device link (-rdc=true)
@@ -23,26 +23,21 @@
 ///   publish.held              the process that publishes into this store
 ///   pruned                    its age is the time since the last pruneSometimes() (StoreUpkeep.h)
 ///
-/// The store reads no file that another user may have written, and no other user can write the
-/// files that it creates.
-///
 /// A store may have the store of a site above it (`$CARVE_STORE_SITE`). What is not found here is
 /// looked for there. The site's store is only read: nothing in it is written, locked, renewed or
-/// removed. Whoever owns its folder is trusted for what is in it.
+/// removed.
 #pragma once
 
 #include "Store/DeviceLink.h"
+#include "Store/StoreFiles.h"
 #include "Store/Unit.h"
 #include "Store/UnitKey.h"
-#include "Support/RegularFile.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,42 +45,24 @@
 namespace carve {
 
 /// One store. Several threads and processes may use it at once.
-class UnitStore {
+class UnitStore : public StoreFiles {
 public:
   /// The store at \p Root. The directory is created on the first write.
   /// A \p SiteRoot that is not empty names the site's store above it.
-  explicit UnitStore(std::string Root, llvm::StringRef SiteRoot = "") : Root(std::move(Root)) {
+  explicit UnitStore(std::string Root, llvm::StringRef SiteRoot = "")
+      : StoreFiles(std::move(Root)) {
     if (!SiteRoot.empty())
       Above = std::make_shared<const UnitStore>(siteAt(SiteRoot.str()));
   }
   /// Returns the store of a site, which is only read.
   static UnitStore siteAt(std::string Root);
-  const std::string &root() const { return Root; }
   /// Returns the site's store above this one; null if no site's store was given, or if it is not
   /// used, which is logged once.
   const UnitStore *site() const;
   /// Returns the root of the site's store, whether it is used or not; empty without one.
-  llvm::StringRef siteRoot() const { return Above ? llvm::StringRef(Above->Root) : ""; }
+  llvm::StringRef siteRoot() const { return Above ? llvm::StringRef(Above->root()) : ""; }
   /// Returns this store without the site's above it.
   UnitStore alone() const;
-  /// Returns true if the store is used and can be written. Creates its directory if that is
-  /// missing.
-  bool writable() const;
-  /// Returns why the store is not used: another user can write to it or to a folder in it. Returns
-  /// an empty text if it is used.
-  const std::string &refusal() const;
-  /// Opens a file of the store. Fails if the store is refused, and as RegularFile::open() does.
-  llvm::Expected<RegularFile> open(llvm::StringRef Path,
-                                   uint64_t MostBytes = FileLimit::Record) const;
-  /// Returns the content of a file of the store. Fails as open() does.
-  llvm::Expected<std::string> readEntry(llvm::StringRef Path,
-                                        uint64_t MostBytes = FileLimit::Record) const;
-  /// Does the same, but returns nothing if the file does not exist. It does not ask the site.
-  llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) const;
-  /// Writes a file of the store by a temporary that is renamed, and creates its folders. A
-  /// directory in its place is removed. Fails if the store is refused, is a site's, or cannot be
-  /// written.
-  llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
 
   /// Stores \p Bytes and returns their digest. If the blob exists already, only its age is renewed.
   llvm::Expected<std::string> putBlob(llvm::StringRef Bytes);
@@ -145,21 +122,12 @@ public:
   void countPassthrough(llvm::StringRef Reason) const;
 
 private:
-  struct TrustState {
-    std::once_flag Looked, Warned;
-    std::string Refusal;
-    std::optional<uid_t> Owner; ///< Of a site's folder.
-  };
+  explicit UnitStore(StoreFiles Files) : StoreFiles(std::move(Files)) {}
   template <typename T> llvm::Error putRecord(const T &New);
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
   llvm::Error copyFromSite(llvm::ArrayRef<std::string> Digests);
-  void warnOnce(llvm::StringRef Why) const;
   template <typename T> std::optional<T> fromSite(llvm::Expected<std::optional<T>> Found) const;
-  void renewAge(const std::string &Path) const;
-  std::string Root;
-  bool ReadOnly = false; ///< The store of a site.
   std::shared_ptr<const UnitStore> Above;
-  std::shared_ptr<TrustState> Trust = std::make_shared<TrustState>(); ///< Shared by all copies.
 };
 
 } // namespace carve

@@ -3,6 +3,7 @@
 #include "Probe/Driver/CallbackScope.h"
 #include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Trace/Activity.h"
+#include "Protocol/RecordWriter.h"
 
 #include <algorithm>
 #include <utility>
@@ -46,16 +47,24 @@ static NodeKernels timedKernels(const Plan &Wanted) {
   return Timed;
 }
 
+/// Returns the replays of a run by \p Wanted; null if nothing is to be replayed.
+static std::unique_ptr<Replays> plannedReplays(const CuptiApi &Cupti, const DriverApi &Driver,
+                                               Submissions &Submitted, const Plan &Wanted,
+                                               Watchdog &Dog) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
+    if (isReplayed(Kernel.Mode))
+      return std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
+  return nullptr;
+}
+
 PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
                        Submissions &Submitted, Plan W)
     : Driver(Driver), File(File), Wanted(std::move(W)), Dog(Driver, File), Handles(Driver, Wanted),
-      States(Wanted) {
+      Replaying(plannedReplays(Cupti, Driver, Submitted, Wanted, Dog)), States(Wanted),
+      Changes(Driver, File, Wanted, Handles, Replaying.get(), Lock, States) {
   for (const auto &[Name, Kernel] : Wanted.Kernels)
     for (size_t V = 0; V < Kernel.Variants.size(); ++V)
       Names[Kernel.Variants[V].Clone] = {&Kernel, V};
-  for (const auto &[Name, Kernel] : Wanted.Kernels)
-    if (isReplayed(Kernel.Mode) && !Replaying)
-      Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
   if (NodeKernels Timed = timedKernels(Wanted); !Timed.Names.empty() && Driver.launchesNodes())
     ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, std::move(Timed), Dog,
                                              static_cast<NodeVariants *>(this));
@@ -131,38 +140,19 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   const PlannedKernel &Planned = *Kernel->Planned;
   LaunchShape Undivided = Kernel->shapeOf(*Launch);
   const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, *Launch));
-  if (Shape && Planned.Mode == TimingMode::Dispatch)
-    return dispatch(States.of(*Shape), *Kernel, *Launch);
+  if (Shape && Planned.Mode == TimingMode::Dispatch) {
+    if (std::optional<size_t> Only = Changes.dispatch(*Shape, *Kernel, *Launch))
+      ThisLaunch = {Shape, *Only, nullptr};
+    return;
+  }
   auto How = ProgramCalls::active() ? Rotation::By::NestedCall : Rotation::By::Call;
   std::optional<size_t> Variant;
   if (Shape)
-    Variant = change(*Shape, *Kernel, *Launch, Call, How);
+    Variant = Changes.change(*Shape, *Kernel, *Launch, Call, How);
   if (Variant)
     ThisLaunch = {Shape, *Variant, nullptr};
   else if (Planned.isDivided(Undivided) && !isCapturing(Driver, Launch->Stream))
     ThisLaunch.Beside = noteBeside(Planned, Undivided, Call.correlationId, How);
-}
-
-/// Replays the launch, or makes it a variant whose turn it is. Returns which one; nothing if it
-/// runs the program's own kernel and does not take part in the rotation.
-std::optional<size_t> PlannedRun::change(const PlannedShape &Shape, ResolvedKernel &Kernel,
-                                         const LaunchCall &Launch, const CUpti_CallbackData &Call,
-                                         Rotation::By How) {
-  ShapeState &State = States.of(Shape);
-  uint64_t Index = 0;
-  bool Replay = false, Rotate = false;
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Index = State.Launches++;
-    Replay = States.wantsReplay(State, Index);
-    Rotate = States.wantsRotation(State);
-  }
-  // A variant in a captured launch would stay in the graph.
-  if ((!Replay && !Rotate) || isCapturing(Driver, Launch.Stream))
-    return std::nullopt;
-  if (Replay && replay(State, Kernel, Launch, Index, Call.context))
-    return std::nullopt;
-  return Rotate ? rotate(State, Kernel, Launch, Index, Call.correlationId, How) : std::nullopt;
 }
 
 std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Context,
@@ -173,17 +163,9 @@ std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Co
   const PlannedKernel &Planned = *Kernel->Planned;
   LaunchShape Undivided = Kernel->shapeOf(Node);
   const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, Node));
-  uint64_t Index = 0;
-  bool Rotate = false;
-  if (Shape) {
-    std::lock_guard<std::mutex> Guard(Lock);
-    ShapeState &State = States.of(*Shape);
-    Index = State.Launches++;
-    Rotate = States.wantsRotation(State);
-  }
   std::optional<size_t> Variant;
-  if (Rotate)
-    Variant = rotate(States.of(*Shape), *Kernel, Node, Index, Correlation, Rotation::By::Node);
+  if (Shape)
+    Variant = Changes.changeNode(*Shape, *Kernel, Node, Correlation);
   if (!Variant && Planned.isDivided(Undivided))
     (void)noteBeside(Planned, Undivided, Correlation, Rotation::By::Node);
   if (!Variant || *Variant == DefaultPlace)
@@ -205,163 +187,6 @@ void PlannedRun::refused(const NodeVariant &To, const std::string &Why) {
     return;
   File.add(StoodBackKernel{To.Kernel, "the driver does not take its variant " + To.Variant +
                                           " in a graph: " + Why});
-}
-
-/// Returns the variants that launches of this shape may become, with the default among them.
-/// Variants that the driver would refuse are recorded as refused. Whether the arguments are those
-/// of a guarded variant is left to the caller, because a rotation goes on with other launches of
-/// the shape.
-std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
-                                       const ShapeState &State, uint64_t Index) {
-  std::set<size_t> Out;
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Out = States.of(*Kernel.Planned).Out;
-  }
-  std::vector<size_t> Usable;
-  std::string Lines;
-  for (size_t V = 0; V < Kernel.Variants.size(); ++V) {
-    if (Out.count(V) || !Kernel.Planned->mayRunIn(V, State.Shape->Shape))
-      continue;
-    Failure Refusal = Handles.refusal(Kernel, V, Launch);
-    if (!Refusal)
-      Usable.push_back(V);
-    else
-      Lines += recordLine(VerifiedVariant{{Kernel.Planned->Name, State.Shape->Shape, Index},
-                                          Kernel.Planned->Variants[V].Name,
-                                          Verdict::Refused,
-                                          Refusal.reason()});
-  }
-  File.append(Lines);
-  return Usable;
-}
-
-/// How many later launches are tried if a launch could not be replayed at that moment.
-static constexpr unsigned MaxAttempts = 3;
-
-bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                        uint64_t Index, CUcontext Context) {
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    // Another thread may have come first.
-    if (!States.wantsReplay(State, Index))
-      return false;
-    State.Replaying = true;
-  }
-  ReplayTarget Target(Launch, Kernel, *State.Shape, Index);
-  std::vector<size_t> Usable = usable(Kernel, Launch, State, Index);
-  unsigned Attempts = 0;
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Attempts = State.Attempts;
-    State.Uncompared.clear();
-    for (size_t V : Usable)
-      if (!Kernel.mayRun(V, Launch))
-        State.Uncompared.insert(V);
-      else if (V != DefaultPlace)
-        Target.Variants.push_back(V);
-  }
-  Target.Timed = State.Kernel->Mode == TimingMode::Replay;
-  Target.MayWait = Attempts + 1 < MaxAttempts && Index + 1 < State.Shape->Launches;
-  Target.HangMs = Wanted.HangMs;
-  Target.Seed = Wanted.Seed + Index + std::hash<std::string>()(Kernel.Planned->Name);
-  return finishReplay(State, Replaying->replay(Target, Context));
-}
-
-bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
-  std::lock_guard<std::mutex> Guard(Lock);
-  KernelState &Kernel = States.of(*State.Kernel);
-  State.Replaying = false;
-  Kernel.Out.insert(Done.Rejected.begin(), Done.Rejected.end());
-  States.drop(*State.Kernel, Done.Rejected);
-  if (Done.StoodBack.isForNow() && ++State.Attempts < MaxAttempts)
-    return false;
-  State.Attempts = 0;
-  if (!Done.StoodBack)
-    State.Sound.insert(Done.Sound.begin(), Done.Sound.end());
-  // The results of a first replay stay, whatever happens to the second one.
-  bool IsFirst = State.Replayed++ == 0;
-  if (Done.StoodBack && !Kernel.StoodBack && IsFirst) {
-    Kernel.StoodBack = true;
-    File.add(StoodBackKernel{State.Kernel->Name, Done.StoodBack.reason()});
-  }
-  return true;
-}
-
-std::optional<size_t> PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel,
-                                         const LaunchCall &Launch, uint64_t Index,
-                                         uint64_t Correlation, Rotation::By How) {
-  bool Started;
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Started = State.Turns != nullptr;
-  }
-  if (!Started)
-    startRotation(State, Kernel, Launch, Index, How);
-  std::optional<Rotation::Turn> Turn;
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Turn = State.Turns->next();
-  }
-  if (!Turn)
-    return std::nullopt;
-  // In another module or context the clone may be another one, or missing.
-  if (!Kernel.mayRun(Turn->Variant, Launch) || Handles.refusal(Kernel, Turn->Variant, Launch))
-    Turn = {Turn->Cycle, DefaultPlace, /*Counts=*/false};
-  std::lock_guard<std::mutex> Guard(Lock);
-  State.notePending();
-  State.Turns->launched(*Turn, Correlation, How, States.nextNumber());
-  if (Turn->Variant != DefaultPlace)
-    *Launch.Slot = Kernel.Variants[Turn->Variant];
-  return Turn->Variant;
-}
-
-/// Makes the launch the kernel's only variant, if that may run there.
-void PlannedRun::dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch) {
-  size_t Variant = FirstPlace;
-  while (Variant < Kernel.Variants.size() && !Kernel.mayRun(Variant, Launch))
-    ++Variant;
-  // A variant in a captured launch would stay in the graph.
-  if (Variant == Kernel.Variants.size() || Kernel.Planned->Excluded.count(Variant) ||
-      isCapturing(Driver, Launch.Stream) || Handles.refusal(Kernel, Variant, Launch))
-    return;
-  std::lock_guard<std::mutex> Guard(Lock);
-  State.notePending();
-  ++State.Dispatched;
-  ThisLaunch = {State.Shape, Variant, nullptr};
-  *Launch.Slot = Kernel.Variants[Variant];
-}
-
-void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                               uint64_t Index, Rotation::By How) {
-  std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
-  const std::vector<PlannedKernel::Variant> &All = Kernel.Planned->Variants;
-  // Of the variants with one name, a shape takes part with the one that its first launch may run.
-  std::set<std::string> Runnable;
-  for (size_t V : Active)
-    if (Kernel.mayRun(V, Launch))
-      Runnable.insert(All[V].Name);
-  std::erase_if(Active, [&](size_t V) {
-    return Kernel.Planned->Measured.count(V) > 0 ||
-           (Runnable.count(All[V].Name) > 0 && !Kernel.mayRun(V, Launch));
-  });
-  // Each shape gets an order of its own.
-  RecordWriter Text(Kernel.Planned->Name);
-  Text.shape(State.Shape->Shape);
-  uint64_t Seed = Wanted.Seed + std::hash<std::string>()(std::move(Text).line());
-  std::lock_guard<std::mutex> Guard(Lock);
-  std::erase_if(Active, [&](size_t V) {
-    return State.Uncompared.count(V) > 0 ||
-           (Kernel.Planned->ToCompare.count(V) > 0 && State.Sound.count(V) == 0);
-  });
-  if (State.Turns)
-    return;
-  // Between two launches of a class, launches of other classes may run other variants. Most of what
-  // a launch finds in L2 may still be what the one before of its class has left. Nodes of a graph
-  // run in an order of their own.
-  const bool Settles = State.Shape->hasWarmTimes() && How != Rotation::By::Node &&
-                       Rotation::maySettle(State.Shape->Launches, Active.size());
-  State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);
 }
 
 void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {

@@ -1,6 +1,7 @@
 /// \file
-/// A run with a plan (CARVE_PROBE_PLAN): decides what happens with each launch of a planned kernel
-/// and with each kernel record. It rotates and dispatches itself, and leaves replays to Replays.
+/// A run with a plan (CARVE_PROBE_PLAN): passes on what the callbacks report. It finds the planned
+/// kernel of each launch, which LaunchChanges then changes, and the launch of each kernel record.
+/// It ends the process if a variant hangs or fails.
 #pragma once
 
 #include "Probe/Driver/Plan.h"
@@ -9,6 +10,7 @@
 #include "Probe/Process/RecordFile.h"
 #include "Probe/Replay/GraphLaunches.h"
 #include "Probe/Replay/KernelHandles.h"
+#include "Probe/Replay/LaunchChanges.h"
 #include "Probe/Replay/LaunchStates.h"
 #include "Probe/Replay/Replays.h"
 #include "Probe/Replay/Rotation.h"
@@ -18,11 +20,11 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 namespace carve::probe {
 
@@ -60,20 +62,7 @@ private:
   };
 
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  std::optional<size_t> change(const PlannedShape &Shape, ResolvedKernel &Kernel,
-                               const LaunchCall &Launch, const CUpti_CallbackData &Call,
-                               Rotation::By How);
   void onLaunched(const CUpti_CallbackData &Call);
-  /// Returns whether nothing more is to be done for this launch, because it was replayed or given
-  /// up.
-  bool replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
-              CUcontext Context);
-  bool finishReplay(ShapeState &State, const Replay::Result &Done);
-  std::vector<size_t> usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
-                             const ShapeState &State, uint64_t Index);
-  /// Makes the launch a variant whose turn it is. Returns which one; nothing if it takes no part.
-  std::optional<size_t> rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                               uint64_t Index, uint64_t Correlation, Rotation::By How);
   std::optional<NodeVariant> next(const LaunchCall &Node, CUcontext Context,
                                   uint64_t Correlation) override;
   void failed(uint64_t Correlation) override;
@@ -83,9 +72,6 @@ private:
     std::lock_guard<std::mutex> Guard(Lock);
     return States.noteBeside(Kernel, Undivided, Correlation, How);
   }
-  void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                     uint64_t Index, Rotation::By How);
-  void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
   void onBrokenContext(CUresult Error);
   void forgetPending() {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -113,6 +99,7 @@ private:
 
   std::mutex Lock; ///< Protects States. It is never held across a call of the driver.
   LaunchStates States;
+  LaunchChanges Changes;
 };
 
 /// Reads the plan in the file \p Path and makes \p Mode of it. Fails if the plan cannot be used.

@@ -5,13 +5,14 @@
 #include "Tune/InRun/InRunSelection.h"
 
 #include "Protocol/PlanRecords.h"
-#include "Tune/InRun/InRunRounds.h"
+#include "Tune/InRun/InRunRatios.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 using namespace carve;
 
@@ -23,21 +24,12 @@ std::string numbersText(const char *Format, double A, double B = 0, double C = 0
   return Buffer;
 }
 
-/// The medians of \p Count consecutive groups of \p Values.
-std::vector<double> groupMedians(const std::vector<double> &Values, size_t Count) {
-  std::vector<double> Medians;
-  for (size_t I = 0; I < Count; ++I)
-    Medians.push_back(median({Values.begin() + Values.size() * I / Count,
-                              Values.begin() + Values.size() * (I + 1) / Count}));
-  return Medians;
-}
-
 class SubjectJudge {
 public:
   SubjectJudge(const InRunSubject &Subject, const InRunRecord &Record, const InRunLimits &Limits,
                llvm::ArrayRef<VerifiedVariant> Earlier)
       : Subject(Subject), Record(Record), Limits(Limits), Earlier(Earlier),
-        Shapes(inRunShapes(Subject, Record)) {}
+        Ratios(Subject, Record, Limits) {}
 
   InRunOutcome judge();
 
@@ -45,17 +37,9 @@ private:
   bool takeVerdicts();
   bool noneIsSound() const;
   void measureCover();
-  LeastRounds leastRounds(const InRunShape &S) const;
-  bool covered(const InRunShape &S) const;
-  bool leavesDefault(const InRunShape &S, size_t Variant) const;
   bool comparedAllCodes(size_t Variant, const std::set<size_t> &Compared) const;
-  RatioInterval choosingRatio(size_t Variant) const;
-  bool measureControl();
   std::vector<size_t> candidates() const;
-  std::vector<double> heldOut(size_t Variant) const;
-  std::vector<InRunShapeTimes> shapeTimes() const;
   double rankOf(size_t Variant, double Ratio) const;
-  bool stayedInTheRace(size_t Variant) const;
   void judgeHeldOut(std::vector<size_t> Candidates);
   void undecided(std::string Why) {
     Outcome.Verdict = InRunVerdict::Undecided;
@@ -72,9 +56,8 @@ private:
   const InRunRecord &Record;
   const InRunLimits &Limits;
   llvm::ArrayRef<VerifiedVariant> Earlier; ///< The verdicts of earlier runs.
-  std::vector<InRunShape> Shapes;
-  double TotalNs = 0;
-  RatioInterval Control;
+  InRunRatios Ratios;
+  RatioInterval Control; ///< Of the identical copy.
   InRunOutcome Outcome;
 };
 
@@ -132,21 +115,6 @@ bool SubjectJudge::noneIsSound() const {
   return Any;
 }
 
-/// The rounds without which nothing is known of the shape \p S. Replays of long launches make
-/// fewer, and the smallest and largest of their ratios are the interval.
-LeastRounds SubjectJudge::leastRounds(const InRunShape &S) const {
-  const InRunSubject::TracedShape &Traced = Subject.Shapes[&S - Shapes.data()];
-  PlannedShape Planned = PlannedShape::ofMean(Traced.replayedNs());
-  if (S.Timing == InRunTiming::Replay && Planned.isLong())
-    return Planned.leastRounds();
-  return {Limits.ChoosingRounds, unsigned(leastCount(1 - 2 * Limits.Alpha)), 1};
-}
-
-bool SubjectJudge::covered(const InRunShape &S) const {
-  LeastRounds Least = leastRounds(S);
-  return S.rounds(false) >= Least.Choosing && S.rounds(true) >= Least.HeldOut;
-}
-
 void SubjectJudge::measureCover() {
   for (const StoodBackKernel &R : Record.StoodBack)
     if (R.Kernel == Subject.Kernel && Outcome.NotReplayed.empty())
@@ -155,15 +123,14 @@ void SubjectJudge::measureCover() {
     Outcome.Rotated |= R.Kernel == Subject.Kernel;
   double CoveredNs = 0;
   const InRunShape *Heaviest = nullptr;
-  for (const InRunShape &S : Shapes) {
-    TotalNs += S.WeightNs;
-    if (!covered(S))
+  for (const InRunShape &S : Ratios.shapes()) {
+    if (!Ratios.covered(S))
       continue;
     CoveredNs += S.WeightNs;
     if (!Heaviest || S.WeightNs > Heaviest->WeightNs)
       Heaviest = &S;
   }
-  Outcome.Covered = TotalNs > 0 ? CoveredNs / TotalNs : 0;
+  Outcome.Covered = Ratios.totalNs() > 0 ? CoveredNs / Ratios.totalNs() : 0;
   if (!Heaviest)
     return;
   Outcome.Timing = Heaviest->Timing;
@@ -173,7 +140,7 @@ void SubjectJudge::measureCover() {
     Outcome.ColdNs = Heaviest->ColdNs;
     Outcome.WarmNs = Heaviest->WarmNs;
     Outcome.WarmWeight = Heaviest->WarmWeight;
-    const InRunSubject::TracedShape &Traced = Subject.Shapes[Heaviest - Shapes.data()];
+    const InRunSubject::TracedShape &Traced = Subject.Shapes[Heaviest - Ratios.shapes().data()];
     double Mean =
         (1 - Heaviest->WarmWeight) * Heaviest->ColdNs + Heaviest->WarmWeight * Heaviest->WarmNs;
     if (Traced.replayedNs() > 0)
@@ -181,141 +148,18 @@ void SubjectJudge::measureCover() {
   }
 }
 
-void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
-  Sum.Median += Weight * R.Median;
-  Sum.Low += Weight * R.Low;
-  Sum.High += Weight * R.High;
-}
-
-/// Whether launches of the covered shape \p S run the default in the place of \p Variant, because
-/// it is not for them.
-bool SubjectJudge::leavesDefault(const InRunShape &S, size_t Variant) const {
-  return Subject.Partial.count(Variant) && S.allRatios(Variant).empty();
-}
-
-/// The weighted sum, over shapes, of \p Variant 's median ratios in the choosing rounds. It is 0 if
-/// a covered shape whose launches run the variant has no such ratio, or if there is no such shape.
-RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
-  RatioInterval Sum = {0, 0, 0};
-  bool Timed = false;
-  for (size_t I = 0; I < Shapes.size(); ++I) {
-    const InRunShape &S = Shapes[I];
-    bool IsRun = covered(S) && !leavesDefault(S, Variant);
-    Timed |= IsRun;
-    double Ns = IsRun ? weightNs(Subject, I, Variant) : 0;
-    addWeighted(Sum, RatioInterval(), (S.WeightNs - Ns) / TotalNs);
-    if (!IsRun)
-      continue;
-    std::vector<double> Ratios = S.ratios(Variant, false);
-    if (Ratios.empty())
-      return {0, 0, 0};
-    addWeighted(Sum, ratioInterval(std::move(Ratios)), Ns / TotalNs);
-  }
-  return Timed ? Sum : RatioInterval{0, 0, 0};
-}
-
-/// Whether \p Variant was in at least half of the choosing rounds of each covered shape whose
-/// launches run it. One that was not has left the race of a replay, because others were faster in
-/// the same rounds. Its few times may be faster than all others by chance.
-bool SubjectJudge::stayedInTheRace(size_t Variant) const {
-  return llvm::all_of(Shapes, [&](const InRunShape &S) {
-    return !covered(S) || leavesDefault(S, Variant) ||
-           2 * S.ratios(Variant, false).size() >= S.rounds(false);
-  });
-}
-
-/// Measures how far apart two identical copies are. Returns false if the control was not timed in
-/// some covered shape.
-bool SubjectJudge::measureControl() {
-  Control = {0, 0, 0};
-  for (const InRunShape &S : Shapes) {
-    RatioInterval R;
-    if (covered(S)) {
-      std::vector<double> Ratios = S.allRatios(ControlPlace);
-      if (Ratios.empty())
-        return false;
-      R = ratioInterval(std::move(Ratios));
-    }
-    addWeighted(Control, R, S.WeightNs / TotalNs);
-  }
-  Outcome.ControlDistance = std::abs(Control.Median - 1);
-  return true;
-}
-
 /// The best variants in the choosing rounds, best first, among those with held-out rounds.
 std::vector<size_t> SubjectJudge::candidates() const {
   std::vector<size_t> List;
   for (size_t V = FirstPlace; V < Subject.Variants.size(); ++V)
     if (!Outcome.isRejected(V) && Outcome.Ratios[V] > 0 &&
-        Outcome.Ratios[V] < Limits.ScreeningRatio && !heldOut(V).empty())
+        Outcome.Ratios[V] < Limits.ScreeningRatio && !Ratios.heldOut(V).empty())
       List.push_back(V);
   std::stable_sort(List.begin(), List.end(), [&](size_t A, size_t B) {
     return rankOf(A, Outcome.Ratios[A]) < rankOf(B, Outcome.Ratios[B]);
   });
   List.resize(std::min<size_t>(List.size(), Limits.Candidates));
   return List;
-}
-
-/// The ratios of \p Variant summed over shapes: as many as the shape with the fewest held-out
-/// rounds has rounds. The probe makes held-out rounds of the best variants of each shape only. If
-/// \p Variant was not among them, the upper end of its interval in the choosing rounds counts, so
-/// that it gains no advantage.
-std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
-  double FixedNs = 0;
-  std::vector<std::pair<double, std::vector<double>>> Varying; // Time of the shape and ratios.
-  size_t Count = SIZE_MAX;
-  for (size_t I = 0; I < Shapes.size(); ++I) {
-    const InRunShape &S = Shapes[I];
-    if (!covered(S) || leavesDefault(S, Variant)) {
-      FixedNs += S.WeightNs;
-      continue;
-    }
-    double Ns = weightNs(Subject, I, Variant);
-    FixedNs += S.WeightNs - Ns;
-    std::vector<double> Ratios = S.ratios(Variant, true);
-    if (Ratios.size() >= leastRounds(S).HeldOut) {
-      Count = std::min(Count, Ratios.size());
-      Varying.emplace_back(Ns, std::move(Ratios));
-      continue;
-    }
-    Ratios = S.ratios(Variant, false);
-    if (Ratios.empty())
-      return {};
-    FixedNs += Ns * ratioInterval(std::move(Ratios)).High;
-  }
-  if (Varying.empty())
-    return {};
-  std::vector<double> Sums(Count, FixedNs / TotalNs);
-  for (const auto &[Weight, Ratios] : Varying) {
-    std::vector<double> Groups = groupMedians(Ratios, Count);
-    for (size_t I = 0; I < Count; ++I)
-      Sums[I] += Weight / TotalNs * Groups[I];
-  }
-  return Sums;
-}
-
-/// What each shape's rounds say of the variants, whether they choose or are held out.
-std::vector<InRunShapeTimes> SubjectJudge::shapeTimes() const {
-  std::vector<InRunShapeTimes> Times(Shapes.size());
-  for (size_t I = 0; I < Shapes.size(); ++I) {
-    Times[I].TotalNs = Subject.Shapes[I].TotalNs;
-    for (size_t V = 0; covered(Shapes[I]) && V < Subject.Variants.size(); ++V) {
-      std::vector<double> Ratios = Shapes[I].allRatios(V);
-      Times[I].Ratios.push_back(Ratios.empty() ? RatioInterval{0, 0, 0}
-                                               : ratioInterval(std::move(Ratios)));
-    }
-  }
-  for (size_t I = 0; I < Shapes.size(); ++I) {
-    std::optional<size_t> By = Subject.Shapes[I].Representative;
-    if (!By)
-      continue;
-    Times[I].InGroup = Times[*By].InGroup = true;
-    Times[I].Ratios = Times[*By].Ratios;
-    for (size_t V = 0; V < Times[I].Ratios.size(); ++V)
-      if (!runSameCode(Subject, V, I, *By))
-        Times[I].Ratios[V] = {0, 0, 0};
-  }
-  return Times;
 }
 
 /// The number by which \p Variant with the median \p Ratio is compared with other winners.
@@ -339,8 +183,9 @@ bool SubjectJudge::comparedAllCodes(size_t Variant, const std::set<size_t> &Comp
 OutputProof SubjectJudge::proofOf(size_t Variant) const {
   OutputProof Proof = OutputProof::Bitwise;
   std::set<size_t> ComparedShapes;
-  for (size_t I = 0; I < Shapes.size(); ++I) {
-    if (Shapes[I].Timing == InRunTiming::None || leavesDefault(Shapes[I], Variant))
+  for (size_t I = 0; I < Ratios.shapes().size(); ++I) {
+    const InRunShape &S = Ratios.shapes()[I];
+    if (S.Timing == InRunTiming::None || Ratios.leavesDefault(S, Variant))
       continue;
     bool Compared = false;
     for (const VerifiedVariant &V : llvm::concat<const VerifiedVariant>(Record.Verified, Earlier)) {
@@ -374,16 +219,16 @@ void SubjectJudge::stays(double Best, std::string Why) {
 }
 
 void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
-  std::vector<std::vector<double>> Ratios;
+  std::vector<std::vector<double>> HeldOut;
   size_t Count = SIZE_MAX;
   for (size_t V : Candidates) {
-    Ratios.push_back(heldOut(V));
-    Count = std::min(Count, Ratios.back().size());
+    HeldOut.push_back(Ratios.heldOut(V));
+    Count = std::min(Count, HeldOut.back().size());
   }
   // If the rounds are too few to judge two variants, they may be enough for the better one.
   while (Candidates.size() > 1 && Count < leastCount(1 - 2 * Limits.Alpha / Candidates.size())) {
     Candidates.pop_back();
-    Ratios.pop_back();
+    HeldOut.pop_back();
   }
   double Confidence = 1 - 2 * Limits.Alpha / Candidates.size();
   double Bound = 1 - std::max(Limits.LeastMargin, 2 * Outcome.ControlDistance);
@@ -391,7 +236,7 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
   double LeastRank = HUGE_VAL;
   Outcome.Ratio.Median = HUGE_VAL;
   for (size_t I = 0; I < Candidates.size(); ++I) {
-    RatioInterval R = ratioInterval(Ratios[I], Confidence);
+    RatioInterval R = ratioInterval(HeldOut[I], Confidence);
     bool Wins = R.Median <= Limits.WinningRatio && R.High < Bound;
     Open |= !Wins && R.Median <= Limits.WinningRatio;
     double Rank = rankOf(Candidates[I], R.Median);
@@ -431,21 +276,24 @@ InRunOutcome SubjectJudge::judge() {
     else if (!Outcome.NotReplayed.empty())
       undecided("not replayed: " + Outcome.NotReplayed);
     else
-      undecided(Shapes.empty() || Outcome.Timing == InRunTiming::None
+      undecided(Ratios.shapes().empty() || Outcome.Timing == InRunTiming::None
                     ? "it was not launched often enough within the run"
                     : numbersText("only launches with %.0f %% of its time were timed",
                                   100 * Outcome.Covered));
     return std::move(Outcome);
   }
-  if (!measureControl()) {
+  std::optional<RatioInterval> OfControl = Ratios.control();
+  if (!OfControl) {
     undecided("its identical copy was not timed");
     return std::move(Outcome);
   }
-  Outcome.Shapes = shapeTimes();
+  Control = *OfControl;
+  Outcome.ControlDistance = std::abs(Control.Median - 1);
+  Outcome.Shapes = Ratios.byShape();
   double Least = HUGE_VAL;
   bool OneIsSure = false;
   for (size_t V = 0; V < Subject.Variants.size(); ++V) {
-    Outcome.Intervals[V] = choosingRatio(V);
+    Outcome.Intervals[V] = Ratios.choosing(V);
     Outcome.Ratios[V] = Outcome.Intervals[V].Median;
     if (Outcome.Ratios[V] > 0 && Subject.NeedProof.count(V) &&
         proofOf(V) == OutputProof::ProgramOutput)
@@ -453,7 +301,7 @@ InRunOutcome SubjectJudge::judge() {
     if (V < FirstPlace || Outcome.Ratios[V] <= 0 || Outcome.isRejected(V))
       continue;
     Least = std::min(Least, Outcome.Ratios[V]);
-    OneIsSure |= Outcome.Intervals[V].High < Limits.ScreeningRatio && stayedInTheRace(V);
+    OneIsSure |= Outcome.Intervals[V].High < Limits.ScreeningRatio && Ratios.stayedInTheRace(V);
   }
   std::vector<size_t> Candidates = candidates();
   if (!Candidates.empty())

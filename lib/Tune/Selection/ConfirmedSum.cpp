@@ -5,15 +5,21 @@
 
 using namespace carve;
 
+/// The program's ratio if every subject of \p Standing has the ratio \p RatioOf.
+template <class Function>
+double ConfirmedSum::programRatio(llvm::ArrayRef<size_t> Standing, Function RatioOf) const {
+  std::vector<double> Ratios;
+  for (size_t S : Standing)
+    Ratios.push_back(RatioOf(Subjects[S].Predicted, Measured[S].Ratio.Median));
+  return Pairs.programRatio(Standing, Ratios);
+}
+
 /// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured one
 /// if there is no prediction.
 double ConfirmedSum::predicted(llvm::ArrayRef<size_t> Standing) const {
-  std::vector<double> Ratios;
-  for (size_t S : Standing) {
-    double Predicted = Subjects[S].Predicted;
-    Ratios.push_back(Predicted > 0 ? Predicted : Measured[S].Ratio.Median);
-  }
-  return Pairs.programRatio(Standing, Ratios);
+  return programRatio(Standing, [](double Predicted, double Measured) {
+    return Predicted > 0 ? Predicted : Measured;
+  });
 }
 
 bool ConfirmedSum::isAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, double High,
@@ -25,10 +31,9 @@ bool ConfirmedSum::isAsPredicted(llvm::ArrayRef<size_t> Standing, double Level, 
 }
 
 bool ConfirmedSum::isContradicted(llvm::ArrayRef<size_t> Standing, double Level) const {
-  std::vector<double> Ratios;
-  for (size_t S : Standing)
-    Ratios.push_back(std::max(Subjects[S].Predicted, Measured[S].Ratio.Median));
-  return pairedInterval(programTimes(Standing), Level).Low > Pairs.programRatio(Standing, Ratios);
+  double Weaker = programRatio(
+      Standing, [](double Predicted, double Measured) { return std::max(Predicted, Measured); });
+  return pairedInterval(programTimes(Standing), Level).Low > Weaker;
 }
 
 bool ConfirmedSum::isConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,

@@ -42,6 +42,8 @@ public:
                    double Level) const;
 
 private:
+  template <class Function>
+  double programRatio(llvm::ArrayRef<size_t> Standing, Function RatioOf) const;
   double predicted(llvm::ArrayRef<size_t> Standing) const;
 
   const ConfirmedPairs &Pairs;

@@ -68,7 +68,7 @@ VariantCompiler::Code VariantCompiler::codeFor(size_t Kernel, const VariantSetti
                                                KnownLaunch Launch) {
   if (Setting.isForKnownLaunches())
     return {Kernel, Setting, std::move(Launch)};
-  // What is spilled to shared memory is as much as a block of the guard needs (ImageEmitter).
+  // What is spilled to shared memory is as much as a block of the guard needs (DecisionEdits).
   return {Kernel, Setting, {{}, Setting.SmemSpilling ? Launch.Block : std::nullopt, {}}};
 }
 
@@ -111,7 +111,7 @@ void VariantCompiler::prepareMarked() {
 
 /// The block size, in threads, with which \p C spills to shared memory: what its guard needs. If
 /// the guard names no block, it is the largest that the kernel \p Entry accepts, in any launch
-/// domain, because larger blocks than those that were traced may come through. ImageEmitter takes
+/// domain, because larger blocks than those that were traced may come through. DecisionEdits takes
 /// the same.
 unsigned VariantCompiler::smemSpillingThreads(const Code &C, const PtxEntry &Entry) const {
   if (C.Known.Block)

@@ -7,95 +7,15 @@
 #include "Tune/Job/DeviceLinks.h"
 #include "Tune/Variants/KernelVariants.h"
 #include "Tune/Variants/KnobSpaces.h"
+#include "Tune/Variants/RoundCompile.h"
+#include "Tune/Variants/SettingSource.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Threading.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 using namespace carve;
-
-/// Proposes the settings of one kernel, from its search or from a list that is timed in full.
-class VariantRounds::Source {
-public:
-  /// \p Earlier are the settings that an earlier tuning decided.
-  Source(const KnobSpace &Space, const TuningOptions &Options,
-         llvm::ArrayRef<VariantSetting> Earlier) {
-    if (Options.Points == PointSet::Critical) {
-      Search.emplace(Space, Options.Effort);
-      Search->suggest(Earlier);
-    } else if (Options.Points == PointSet::Decided)
-      llvm::copy_if(Earlier, std::back_inserter(List),
-                    [&](const VariantSetting &V) { return Space.allows(V); });
-    else if (Options.Points == PointSet::All)
-      List = allSettings(Space);
-    else
-      for (unsigned Cap : Space.Caps)
-        List.push_back({.Cap = Cap});
-  }
-
-  std::vector<VariantSetting> propose(size_t Most) {
-    return Search ? Search->propose(Most) : std::exchange(List, {});
-  }
-  /// See KernelSearch. A list has nothing that only fills a round.
-  void fill(std::vector<VariantSetting> &Proposed, size_t Most) const {
-    if (Search)
-      Search->fill(Proposed, Most);
-  }
-  std::vector<VariantSetting> admit(llvm::ArrayRef<VariantSetting> Tried,
-                                    std::vector<Candidate> Made, size_t Most) {
-    if (Search)
-      return Search->admit(Tried, std::move(Made), Most);
-    std::vector<VariantSetting> All;
-    for (const Candidate &C : Made)
-      All.push_back(C.Setting);
-    return All;
-  }
-  /// Takes settings that may not be compiled.
-  void forbid(llvm::ArrayRef<VariantSetting> Settings) {
-    if (Search)
-      Search->forbid(Settings);
-  }
-  void learn(const std::map<VariantSetting, double> &Ratios) {
-    if (Search)
-      Search->learn(Ratios);
-  }
-  /// What is left to try. \p Beyond are caps that may not be tried.
-  SearchEnd end(llvm::ArrayRef<unsigned> Beyond) const {
-    SearchEnd End;
-    if (!Search)
-      return End;
-    KernelSearch::Rest Left = Search->rest();
-    End.Untried = Left.Settings;
-    End.Promise = Left.Promise;
-    for (unsigned Cap : Beyond)
-      if (double Gain = Search->promiseOf({.Cap = Cap});
-          Gain >= std::max(LeastForbiddenPromise, End.ForbiddenPromise)) {
-        End.ForbiddenPromise = Gain;
-        End.ForbiddenCap = Cap;
-      }
-    return End;
-  }
-  /// See VariantRounds::promise().
-  double promise(llvm::ArrayRef<VariantSetting> Again) const {
-    return Search ? Search->rest(Again).Promise : 0;
-  }
-  /// Ends the search, and returns what is not timed.
-  llvm::ArrayRef<CarvedVariant> finish() {
-    if (!Search)
-      return {};
-    Search->finish();
-    return Search->carved();
-  }
-
-  std::map<VariantSetting, StaticMetrics> Metrics; ///< For all compiled settings and the default.
-
-private:
-  std::optional<KernelSearch> Search;
-  std::vector<VariantSetting> List;
-};
 
 VariantRounds::VariantRounds(const TuningJob &Job, const JobSources &Sources,
                              const JobContext &Context, JobBuild &Built)
@@ -115,7 +35,7 @@ VariantRounds::VariantRounds(const TuningJob &Job, const JobSources &Sources,
     for (const VariantSetting &V : Earlier)
       if (!Space.allows(V))
         Made.Dropped.push_back(variantName(V) + ": decided earlier, and not possible any more");
-    Searches.push_back(std::make_unique<Source>(Space, Context.Options, Earlier));
+    Searches.push_back(std::make_unique<SettingSource>(Space, Context.Options, Earlier));
   }
 }
 
@@ -139,7 +59,7 @@ std::vector<VariantRounds::Proposal> VariantRounds::proposals(size_t Kernel,
   auto Has = [&](const std::vector<bool> &Flags) { return Kernel < Flags.size() && Flags[Kernel]; };
   const bool Uncompared = Has(Limits.Uncompared), Filled = Has(Limits.Filled);
   while (Searches[Kernel]) {
-    Source &S = *Searches[Kernel];
+    SettingSource &S = *Searches[Kernel];
     std::vector<VariantSetting> Forbidden;
     std::vector<Proposal> Allowed;
     std::vector<VariantSetting> Proposed = S.propose(roomFor(Kernel, Limits));
@@ -187,7 +107,7 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
 void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
                            llvm::ArrayRef<CompiledSetting> Made, size_t Most) {
   KernelBuild &K = Built.Kernels[Kernel];
-  Source &S = *Searches[Kernel];
+  SettingSource &S = *Searches[Kernel];
   const LaunchShape &Shape = heaviestShape(Job.Kernels[Kernel].Traced);
   std::vector<Candidate> Candidates;
   std::map<VariantSetting, JobVariant> Sound;
@@ -231,7 +151,7 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
 }
 
 void VariantRounds::describeCarved(size_t Kernel) {
-  Source &S = *Searches[Kernel];
+  SettingSource &S = *Searches[Kernel];
   std::vector<CarvedJobVariant> &Carved = Built.Kernels[Kernel].Carved;
   Carved.clear();
   for (const CarvedVariant &C : S.finish()) {
@@ -307,77 +227,6 @@ std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   return Requests;
 }
 
-/// The settings that are compiled before the clock is looked at again: one for each core at first,
-/// and then as many as \p LeftS has time for if \p Done have taken \p Seconds.
-static size_t settingsAtATime(size_t Done, double Seconds, double LeftS) {
-  size_t Cores = std::max<size_t>(4, llvm::hardware_concurrency().compute_thread_count());
-  if (Done == 0 || Seconds <= 0)
-    return Cores;
-  return std::max(Cores, size_t(std::min(1e6, double(Done) / Seconds * LeftS)));
-}
-
-/// The seconds that one setting for each core takes, if \p Done have taken \p Seconds.
-static double leastSlice(size_t Done, double Seconds) {
-  double Cores = llvm::hardware_concurrency().compute_thread_count();
-  return Seconds / std::ceil(double(Done) / std::max(1.0, Cores));
-}
-
-/// Compiles \p Wanted from the first on, as long as there is time, and returns what was compiled.
-/// PTX of other front ends is made meanwhile, and awaited last.
-std::vector<std::pair<SettingRequest, CompiledSetting>>
-VariantRounds::compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS) {
-  auto Begin = std::chrono::steady_clock::now();
-  std::vector<std::pair<SettingRequest, CompiledSetting>> Made;
-  std::vector<SettingRequest> Pending;
-  auto Compile = [&](llvm::ArrayRef<SettingRequest> Slice, FlavourModules::Until End) {
-    std::vector<CompiledSetting> Compiled = Compiler.compile(Slice, End, LimitS);
-    for (size_t I = 0; I < Slice.size(); ++I)
-      if (Compiled[I].Pending)
-        Pending.push_back(Slice[I]);
-      else
-        Made.push_back({Slice[I], std::move(Compiled[I])});
-  };
-  if (!LimitS) {
-    Compile(Wanted, std::nullopt);
-    return Made;
-  }
-  for (size_t First = 0; First < Wanted.size();) {
-    double Seconds = secondsSince(Begin), Left = *LimitS - Seconds;
-    if (First > 0 && Left <= leastSlice(First, Seconds) / 2)
-      break;
-    size_t Count = std::min(settingsAtATime(First, Seconds, Left), Wanted.size() - First);
-    Compile(Wanted.slice(First, Count), Begin);
-    First += Count;
-  }
-  std::vector<SettingRequest> Awaited = std::exchange(Pending, {});
-  if (!Awaited.empty())
-    Compile(Awaited, Begin + std::chrono::microseconds(int64_t(*LimitS * 1e6)));
-  return Made;
-}
-
-/// How many of the settings \p Compiled, which are in the order of their weights, may come into the
-/// modules of this round, by kernel. What ptxas took for a kernel's default tells how long a
-/// variant of it takes there: less than alone, because ptxas assembles the kernels of a module at
-/// once.
-std::map<size_t, size_t> VariantRounds::roomInModule(llvm::ArrayRef<SettingRequest> Compiled,
-                                                     const RoundLimits &Limits) const {
-  // On the hosts of H200s with 16 and 21 cores, 15 to 31 kernels of 1.9 s each took a seventh.
-  const double AtOnce = std::max(1.0, llvm::hardware_concurrency().compute_thread_count() / 2.0);
-  constexpr size_t Least = 4;
-  std::map<size_t, size_t> Room;
-  double Seconds = 0;
-  size_t Count = 0;
-  for (const SettingRequest &R : Compiled) {
-    const double Needed = Compiler.secondsOfDefault(R.Kernel) / AtOnce;
-    if (Limits.FirstAssemblyS && Seconds + Needed > *Limits.FirstAssemblyS && Count >= Least)
-      continue;
-    Seconds += Needed;
-    ++Room[R.Kernel];
-    ++Count;
-  }
-  return Room;
-}
-
 bool VariantRounds::next(const RoundLimits &Limits) {
   Added.assign(Job.Kernels.size(), {});
   auto Begin = std::chrono::steady_clock::now();
@@ -399,19 +248,17 @@ bool VariantRounds::next(const RoundLimits &Limits) {
     Wanted.erase(Wanted.begin() + long(std::min(Wanted.size(), Limits.Most)), Wanted.end());
     std::map<size_t, std::vector<SettingRequest>> Requests; // By kernel.
     std::map<size_t, std::vector<CompiledSetting>> Made;
-    for (auto &[Request, Compiled] : compileInTime(Wanted, Left)) {
+    std::set<std::pair<size_t, VariantSetting>> Compiled;
+    for (auto &[Request, Result] : compileInTime(Compiler, Wanted, Left)) {
+      Compiled.insert({Request.Kernel, Request.Setting});
       Requests[Request.Kernel].push_back(Request);
-      Made[Request.Kernel].push_back(std::move(Compiled));
+      Made[Request.Kernel].push_back(std::move(Result));
     }
     llvm::erase_if(Wanted, [&](const SettingRequest &R) {
-      auto Its = Requests.find(R.Kernel);
-      return R.Setting.isDefault() || Its == Requests.end() ||
-             llvm::none_of(Its->second, [&](const SettingRequest &Compiled) {
-               return Compiled.Setting == R.Setting;
-             });
+      return R.Setting.isDefault() || !Compiled.count({R.Kernel, R.Setting});
     });
     // A kernel without room has had no round. What is compiled of it is kept.
-    for (const auto &[K, Room] : roomInModule(Wanted, Limits))
+    for (const auto &[K, Room] : roomInModule(Compiler, Wanted, Limits.FirstAssemblyS))
       settle(K, Requests.at(K), Made.at(K), std::min(Room, roomFor(K, Limits)));
     if (AnyAdded())
       return true;

@@ -17,6 +17,8 @@
 
 namespace carve {
 
+class SettingSource;
+
 /// Variants by kernel of the job: indices into KernelBuild::Variants, from 2 on.
 using VariantSets = std::vector<std::vector<size_t>>;
 
@@ -87,11 +89,6 @@ public:
 
 private:
   bool hold(const VariantSets &Sets) const;
-  std::vector<std::pair<SettingRequest, CompiledSetting>>
-  compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);
-  std::map<size_t, size_t> roomInModule(llvm::ArrayRef<SettingRequest> Compiled,
-                                        const RoundLimits &Limits) const;
-  class Source; ///< Proposes the settings of one kernel.
   struct Proposal {
     VariantSetting Setting;
     bool Fills = false; ///< It only fills a round (KernelSearch::fill).
@@ -112,7 +109,7 @@ private:
   const JobContext &Context;
   JobBuild &Built;
   VariantCompiler Compiler;
-  std::vector<std::unique_ptr<Source>> Searches; ///< By kernel; null if the search is over.
+  std::vector<std::unique_ptr<SettingSource>> Searches; ///< By kernel; null if the search is over.
   VariantSets Added;
   std::vector<std::set<std::string>> Composed; ///< By kernel: compositions that were tried.
   /// The kernel and the name of each variant that the last assemble() put into the modules.
