@@ -1,8 +1,8 @@
 #include "Profiles/KernelsCommand.h"
 
 #include "Profiles/KernelList.h"
-#include "Store/NamedProfiles.h"
 #include "Store/StoreFolder.h"
+#include "Store/UserProfile.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"

@@ -1,7 +1,7 @@
 #include "Store/ProfileReader.h"
 
-#include "Store/YamlReader.h"
 #include "Support/NewerFormat.h"
+#include "Support/YamlReader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

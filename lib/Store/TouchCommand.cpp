@@ -1,8 +1,8 @@
 #include "Store/TouchCommand.h"
 
-#include "Store/NamedProfiles.h"
 #include "Store/StaleOutputs.h"
 #include "Store/StoreFolder.h"
+#include "Store/UserProfile.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
 

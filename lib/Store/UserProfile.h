@@ -4,6 +4,7 @@
 /// build would do, learn it there.
 #pragma once
 
+#include "Nvcc/Toolchain.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
 
@@ -86,5 +87,11 @@ private:
   UserProfile Given;
   std::map<std::string, std::optional<Profile>> ByPath;
 };
+
+/// Returns the profiles that builds compile with now. \p Given is the value of `--profile`; the
+/// file must exist. If it is empty, CARVE_PROFILE names the profile. Units that were compiled with
+/// `--carve-profile` keep the profile that their commands named. Prints a warning if CARVE_PROFILE
+/// names no file. Fails with UsageError if \p Given does not exist or a profile cannot be read.
+llvm::Expected<CurrentProfiles> currentProfiles(std::string Given, GetEnv Env);
 
 } // namespace carve

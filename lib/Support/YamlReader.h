@@ -1,6 +1,6 @@
 /// \file
 /// Reads the nodes of a YAML file that people edit, and makes the messages about their mistakes. It
-/// knows no keys: ProfileReader gives it those of a profile.
+/// knows no keys: a reader of one kind of file gives it those, such as ProfileReader.
 ///
 /// Uses LLVM's YAML parser instead of its YAML I/O. Because people edit the file, each mistake
 /// needs one message that names line, actual and expected value. YAML I/O gives several messages

@@ -1,4 +1,4 @@
-#include "Store/YamlReader.h"
+#include "Support/YamlReader.h"
 
 #include "Support/Error.h"
 
