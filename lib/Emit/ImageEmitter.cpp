@@ -119,7 +119,7 @@ void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
 }
 
 /// Makes the edits of the image's further entries.
-void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted, DecisionEdits &Edits) {
+void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
   for (UnitEntry &E : Wanted) {
     TakenEntry &T = Entries.emplace_back(TakenEntry{&E});
     auto D = Choices.find(E.Kernel);
@@ -159,7 +159,7 @@ std::vector<CloneRequest> ImageEmitter::clones() const {
 }
 
 /// Makes the edits, and drops the decisions for which that fails.
-void ImageEmitter::makeEdits(DecisionEdits &Edits) {
+void ImageEmitter::makeEdits() {
   for (auto It = Decisions.begin(); It != Decisions.end();) {
     llvm::Expected<EntryEdit> Edit = Edits.editFor(*Ptx.find(It->first), *It->second.Chosen);
     if (Edit) {
@@ -351,9 +351,8 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
     Model = std::move(*M);
   else
     logLine(llvm::toString(M.takeError()));
-  DecisionEdits Edits(Image, Ptx, Context, OriginalOf, Model);
-  makeEdits(Edits);
-  takeEntries(Wanted, Edits);
+  makeEdits();
+  takeEntries(Wanted);
   // Every iteration but the last drops a decision or a further entry, so the loop ends.
   while (!Decisions.empty() || !Wanted.empty()) {
     llvm::Expected<Assembled> A = assembleTaken();

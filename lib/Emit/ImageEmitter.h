@@ -77,8 +77,8 @@ private:
                                         const PtxEntry &Entry) const;
   llvm::Error takeDecisions(llvm::ArrayRef<const Profile *> Profiles);
   llvm::Error readOriginal();
-  void makeEdits(DecisionEdits &Edits);
-  void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries, DecisionEdits &Edits);
+  void makeEdits();
+  void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries);
   void leaveEntry(TakenEntry &T, std::string Reason);
   std::vector<CloneRequest> clones() const;
   std::optional<std::string> refusalOfEntry(const CubinKernel &New, const TakenEntry &T) const;
@@ -100,6 +100,8 @@ private:
   std::optional<DeviceModel> Model;
   Cubin Original;
   llvm::StringMap<const CubinKernel *> OriginalOf; ///< By mangled kernel name.
+  /// Makes the edits of Decisions and Entries, which refer to it.
+  DecisionEdits Edits{Image, Ptx, Context, OriginalOf, Model};
   std::map<std::string, Taken> Decisions; ///< By mangled kernel name. Refused decisions are erased.
   std::vector<TakenEntry> Entries;
   /// The decisions that were chosen, by mangled kernel name: those above, and defaults that have

@@ -210,14 +210,18 @@ bool Replay::restoresBetween() const {
   return !Repeats || !Target.Kernel.Planned->Measured.empty();
 }
 
+/// The time in ns of one run in a round, with what is put back before it.
+double Replay::coldRunNs() const {
+  return double(RunNs) + (restoresBetween() ? double(RestoreNs) : 0);
+}
+
 /// The time in ns of the fewest rounds that tell something about \p Variants, of which the default
 /// and the control are two, as long as each step takes what it took when it was measured.
 double Replay::roundsNs(size_t Variants) const {
   if (!Target.Timed)
     return 0;
-  double Restore = restoresBetween() ? double(RestoreNs) : 0;
   // A warm time may need two restores and a run of the default before its own run.
-  double Each = double(RunNs) + Restore;
+  double Each = coldRunNs();
   if (Target.Shape.hasWarmTimes())
     Each += Repeats ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
   return Each * double(Target.Shape.leastRuns(Variants));
@@ -310,8 +314,8 @@ Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
     Ns.push_back(ComparedNs[V]);
   if (std::find(Ns.begin(), Ns.end(), 0) != Ns.end())
     return Failure("clock");
-  Schedule.finish(notedTimes(Schedule, Order, Ns), double(Order.size()) * double(RunNs + RestoreNs),
-                  leftNs(), Target.BudgetNs);
+  Schedule.finish(notedTimes(Schedule, Order, Ns), double(Order.size()) * coldRunNs(), leftNs(),
+                  Target.BudgetNs);
   return Failure::none();
 }
 

@@ -51,6 +51,7 @@ private:
   Failure runSaved(Ranges &Of, Result &Out);
   Failure verifyAll(Result &Out);
   bool isUnlike() const;
+  double coldRunNs() const;
   double roundsNs(size_t Variants) const;
   bool mayBeTimed(size_t Variant, Verdict Output) const;
   bool comparisonsChoose() const;

@@ -126,9 +126,15 @@ void ReplaySchedule::race() {
 void ReplaySchedule::keepWhatHasTime(double PerRunNs, double LeftNs) {
   if (Round >= Least.Choosing)
     return;
-  const size_t HeldOut = size_t(Least.HeldOut) * (References + Least.Finalists);
-  const double Runs = std::max(0.0, LeftNs / std::max(PerRunNs, 1.0) - double(HeldOut));
-  const double Most = Runs / (Least.Choosing - Round) - double(References + Measured.size());
+  const double HeldOut = double(Least.HeldOut) * (References + Least.Finalists);
+  const double Runs = std::max(0.0, LeftNs / std::max(PerRunNs, 1.0) - HeldOut);
+  // The rounds behind the next one have no more variants than it has, nor than the first cut
+  // leaves.
+  const double Behind = Least.Choosing - Round - 1, Stay = double(Cuts[0].Stay);
+  const double Always = double(References + Measured.size());
+  double Most = Runs / (Behind + 1) - Always;
+  if (Most > Stay)
+    Most = Runs - Behind * (Stay + Always) - Always;
   keepBest(size_t(std::clamp(Most, double(Least.WithinReach - References), 1e6)));
 }
 

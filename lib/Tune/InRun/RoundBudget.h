@@ -72,8 +72,8 @@ struct RoundBudget {
   /// longer and find less.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
-  /// The seconds that are set aside to confirm. Where the search promises less than what is in
-  /// hand, they are those of three pairs of runs. Before the first round, if \p Prospect favours
+  /// The seconds that are set aside to confirm. Where the search is not favoured, they are those of
+  /// three pairs of runs. Before the first round, if \p Prospect favours
   /// the search, or if the program is so long that three pairs would leave no time for two rounds,
   /// they are those of two pairs, which confirm a clear gain (HurriedLook). They are those of the
   /// fewest runs if timing runs have found enough for these (GainForFewestRuns), or nothing yet:
