@@ -164,6 +164,8 @@ void RoundsStage::learn(InRunTuning Timed) {
     if (O.ReplayDistance > MostReplayDistance && !std::exchange(State.Replays[K].Unlike, true))
       logLine(llvm::formatv("{0}: its default is {1:f0} % off its traced time in replays",
                             Job.Kernels[K].Traced.Kernel, 100 * O.ReplayDistance));
+    if (O.Timing == InRunTiming::Replay)
+      State.Replays[K].Timed = true;
     for (const ReplayedLaunch &L : Timed.Run.Record.Replays)
       if (L.Place.Kernel == Job.Kernels[K].Traced.Kernel)
         State.Replays[K].Costs = costsOf(L);

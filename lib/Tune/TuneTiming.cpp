@@ -31,6 +31,10 @@ constexpr size_t MostTimable = 400, RecordedTimable = 24;
 /// plan assumes, and a replay that does not end in time tells nothing.
 constexpr double PlannedShare = 0.7;
 
+/// The part of a run by which replays may take longer than planned if kernels would otherwise be
+/// rotated, which may need one more run.
+constexpr double RatherThanARun = 0.1;
+
 double replaySeconds(const TuneState &State) {
   if (State.Request.Options.Points == PointSet::All)
     return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
@@ -247,6 +251,7 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   Limits.ReplayS = replaySeconds(State);
   Limits.LongReplayS = longReplaySeconds(State);
   Limits.WholeRunS = State.runS();
+  Limits.BeyondS = RatherThanARun * State.runS();
   return chooseModes(Job, Built, Trace, Limits, State.GpuOf, State.Replays);
 }
 

@@ -245,9 +245,15 @@ ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
 /// that takes less. A whole run times a variant of every kernel at once, so only this kernel's
 /// share of it counts.
 ModeChoice Chooser::otherForTime(double ReplayS, llvm::ArrayRef<TimedShape> Of) const {
-  ModeChoice Other =
-      rotateOrFixed({"a replay would take " + launchTimeText(ReplayS * 1e9),
-                     llvm::formatv("as {0} are left", launchTimeText(Limits.ReplayS * 1e9))});
+  const std::string Why = "a replay would take " + launchTimeText(ReplayS * 1e9);
+  const std::string Left = llvm::formatv("as {0} are left", launchTimeText(Limits.ReplayS * 1e9));
+  ModeChoice Other = rotateOrFixed({Why, Left});
+  if (Other.Mode == TimingMode::Rotate && !Of.empty()) {
+    if (Q.Earlier.Timed)
+      return fixed(Why + ": not timed once more, " + Left);
+    if (ReplayS <= Limits.ReplayS + Limits.BeyondS)
+      return replay(TimingMode::Replay, Of, ReplayS);
+  }
   if (Other.Mode == TimingMode::Rotate && verifyS() <= Limits.ReplayS) {
     ModeChoice Compared = replay(TimingMode::VerifyRotate, Shapes, verifyS());
     Compared.Reason = std::move(Other.Reason);
@@ -372,6 +378,8 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
     Used -= Choices[Number].ReplayS;
     ModeLimits Left = Limits;
     Left.ReplayS = std::max(0.0, Left.ReplayS - Used);
+    // What was planned beyond the time for replays is used once.
+    Left.BeyondS = std::max(0.0, Limits.ReplayS + Limits.BeyondS - Used) - Left.ReplayS;
     Left.LongReplayS = std::max(0.0, Left.LongReplayS - Used);
     auto Known = Earlier.find(Number);
     ModeQuestion Question{

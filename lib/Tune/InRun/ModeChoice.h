@@ -30,6 +30,10 @@ struct ModeLimits {
   double ReplayS = 60;
   /// The time for the replays of kernels that could otherwise be timed only by whole runs.
   double LongReplayS = 0;
+  /// The time beyond ReplayS for the replays of kernels that would otherwise be rotated. Rotated
+  /// variants compute the program's results: if its output depends on time, which looks the same as
+  /// a fault, that takes another run to tell.
+  double BeyondS = 0;
   double WholeRunS = 0; ///< Seconds of one whole run.
 };
 
@@ -53,6 +57,9 @@ struct EarlierReplays {
   /// Whether its default took another time in them than in the program (MostReplayDistance). If it
   /// is launched often enough, its variants are then timed as they run in the program.
   bool Unlike = false;
+  /// Whether the last one of them timed its variants. Then it is not rotated for want of time: what
+  /// is left over is not timed.
+  bool Timed = false;
   ReplayCosts Costs;
 };
 

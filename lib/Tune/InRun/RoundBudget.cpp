@@ -20,6 +20,9 @@ static constexpr double ConfirmingRuns = 6, HurriedRuns = 2 * HurriedLook.Pairs;
 static constexpr double MarginShare = 0.05;
 /// The least that the first round may take: so many seconds, or this share of a plain run.
 static constexpr double FirstRoundS = 1, FirstRoundShare = 0.5;
+/// A later round that may take less than this share of a plain run, which it takes as well, is not
+/// worth it.
+static constexpr double LeastRoundShare = 0.25;
 
 double RoundBudget::defaultS(double PlainS, unsigned Effort) {
   size_t Place = std::min<size_t>(Effort, std::size(EffortShare) - 1);
@@ -73,6 +76,8 @@ double RoundBudget::spareS(double SpentS, const GainProspect &Prospect) const {
 
 double RoundBudget::forRound(double SpentS, bool First, const GainProspect &Prospect) const {
   double Spare = spareS(SpentS, Prospect);
+  if (!First && Spare < LeastRoundShare * PlainS)
+    return 0;
   // One more round would take a plain run out of the other half.
   double Round = std::max(0.0, Spare / 2 > PlainS ? Spare / 2 : Spare);
   return First ? std::max({Round, FirstRoundS, FirstRoundShare * PlainS}) : Round;

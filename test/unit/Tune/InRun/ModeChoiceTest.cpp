@@ -116,7 +116,7 @@ TEST(ModeChoice, chooseModes_replaysUnlikeTheProgram_changeOneKernel) {
       L.TotalNs = 300'000'000;
     }
   std::vector<ModeChoice> Choices =
-      chooseModes(Job, Built, {}, {}, {}, {{1, {.Unlike = true, .Costs = {}}}});
+      chooseModes(Job, Built, {}, {}, {}, {{1, {.Unlike = true, .Timed = false, .Costs = {}}}});
   EXPECT_EQ(Choices[0].Mode, TimingMode::Replay);
   EXPECT_EQ(Choices[1].Mode, TimingMode::VerifyRotate);
 }
@@ -354,6 +354,59 @@ TEST(ModeChoice, mode_replayTakesTooLong_isRotateOrFixed) {
   C = shortKernel();
   C.Limits.ReplayS = 0;
   EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
+}
+
+/// Rotated variants compute the program's results, and may cost a run to check them.
+TEST(ModeChoice, mode_replayTakesLittleTooLong_isReplay) {
+  Case C = Case().launched(80, 10e6);
+  C.Limits.ReplayS = 0.6;
+  expectChoice(C, TimingMode::VerifyRotate,
+               "a replay would take 622 ms: rotated, as 600 ms are left");
+  C.Limits.BeyondS = 0.02;
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
+  C.Limits.BeyondS = 0.03;
+  expectChoice(C, TimingMode::Replay, "80 launches of 10 ms");
+  C.Kernel.Launches = C.Kernel.Shapes[0].Launches = 3;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed) << "it would not be rotated";
+}
+
+TEST(ModeChoice, mode_replayedBefore_isNotRotatedForWantOfTime) {
+  Case C = Case().launched(80, 10e6);
+  C.Limits.ReplayS = 0.1;
+  C.Limits.BeyondS = 1;
+  C.Earlier.Timed = true;
+  expectChoice(C, TimingMode::Fixed,
+               "a replay would take 622 ms: not timed once more, as 100 ms are left");
+  EXPECT_EQ(
+      timableVariants({C.Kernel, C.Hazards, 0, C.Trace, C.DeviceHeap, C.Earlier}, C.Limits, 400),
+      0u);
+  C = shortKernel();
+  C.Earlier.Timed = true;
+  C.Limits.ReplayS = 0;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Rotate) << "it is rotated in any case";
+}
+
+TEST(ModeChoice, chooseModes_timeBeyondTheReplays_isUsedOnce) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  addVariant(Built.Kernels[1], 48);
+  for (JobKernel &K : Job.Kernels)
+    for (KernelLaunches &L : K.Traced.Shapes) {
+      L.Launches = 100;
+      L.TotalNs = 1'000'000'000;
+    }
+  ModeLimits Limits;
+  std::vector<ModeChoice> Choices = chooseModes(Job, Built, {}, Limits);
+  ASSERT_EQ(Choices[0].Mode, TimingMode::Replay);
+  ASSERT_EQ(Choices[1].Mode, TimingMode::Replay);
+  const double Second = Choices[1].ReplayS;
+  Limits.ReplayS = Choices[0].ReplayS - 0.01;
+  Limits.BeyondS = 0.011;
+  Choices = chooseModes(Job, Built, {}, Limits);
+  EXPECT_EQ(Choices[0].Mode, TimingMode::Replay) << "it takes 10 ms of these";
+  EXPECT_EQ(Choices[1].Mode, TimingMode::Rotate) << "1 ms is left";
+  Limits.BeyondS = 0.011 + Second;
+  EXPECT_EQ(chooseModes(Job, Built, {}, Limits)[1].Mode, TimingMode::Replay);
 }
 
 TEST(ModeChoice, timable_littleTime_asManyAsCanBeCompared) {

@@ -72,6 +72,13 @@ TEST(RoundBudget, lastRoundThatFits_takesAllThatIsLeft) {
       << "half of it would be a plain run and nothing else";
 }
 
+TEST(RoundBudget, hardlyMoreThanARun_isNoRound) {
+  RoundBudget B{20, 1};
+  EXPECT_NEAR(B.forRound(11.7, false, ConfirmNow), 0.3, 1e-9);
+  EXPECT_EQ(B.forRound(11.8, false, ConfirmNow), 0) << "a fifth of a run";
+  EXPECT_EQ(B.forRound(11.8, true, ConfirmNow), 1) << "the first round has some time";
+}
+
 TEST(RoundBudget, searchPromisesMore_onlyTwoPairsAreSetAside) {
   RoundBudget B{20, 1};
   EXPECT_EQ(B.forRound(12, false, ConfirmNow), 0);
