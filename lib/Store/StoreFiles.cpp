@@ -64,32 +64,32 @@ static bool isStaleHandle(const llvm::Error &Failed) {
 /// How often a file is opened anew after a stale handle.
 static constexpr int StaleAttempts = 10;
 
-llvm::Expected<RegularFile> StoreFiles::open(llvm::StringRef Path, uint64_t MostBytes) const {
-  if (!refusal().empty())
-    return notUsed();
+/// Returns what \p Try returns, an Expected. If that is the error of a stale handle, it is tried
+/// again.
+template <class Function> static auto untilNotStale(Function Try) -> decltype(Try()) {
   for (int Attempt = 0;; ++Attempt) {
-    llvm::Expected<RegularFile> File =
-        RegularFile::open(Path, MostBytes, FileTrust::Ours, Trust->Owner);
-    if (File)
-      return File;
-    llvm::Error Failed = File.takeError();
+    auto Result = Try();
+    if (Result)
+      return Result;
+    llvm::Error Failed = Result.takeError();
     if (Attempt == StaleAttempts || !isStaleHandle(Failed))
       return Failed;
     llvm::consumeError(std::move(Failed));
   }
 }
 
+llvm::Expected<RegularFile> StoreFiles::open(llvm::StringRef Path, uint64_t MostBytes) const {
+  if (!refusal().empty())
+    return notUsed();
+  return untilNotStale(
+      [&] { return RegularFile::open(Path, MostBytes, FileTrust::Ours, Trust->Owner); });
+}
+
 llvm::Expected<std::string> StoreFiles::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {
-  for (int Attempt = 0;; ++Attempt) {
+  return untilNotStale([&] {
     llvm::Expected<RegularFile> File = open(Path, MostBytes);
-    llvm::Expected<std::string> Text = File ? File->read() : File.takeError();
-    if (Text)
-      return Text;
-    llvm::Error Failed = Text.takeError();
-    if (Attempt == StaleAttempts || !isStaleHandle(Failed))
-      return Failed;
-    llvm::consumeError(std::move(Failed));
-  }
+    return File ? File->read() : File.takeError();
+  });
 }
 
 llvm::Expected<std::optional<std::string>> StoreFiles::readIfThere(llvm::StringRef Path) const {

@@ -84,6 +84,10 @@ static Interval intervalOf(std::vector<double> Values) {
   return {Values[Trim], Values[Values.size() - 1 - Trim]};
 }
 
+bool ReplaySchedule::competes(size_t Variant) const {
+  return Variant >= References && !Measured.count(Variant);
+}
+
 double ReplaySchedule::meanOf(size_t Variant) const {
   const std::vector<double> &R = Ratios[Variant];
   return std::accumulate(R.begin(), R.end(), 0.0) / double(R.size());
@@ -94,7 +98,7 @@ double ReplaySchedule::meanOf(size_t Variant) const {
 void ReplaySchedule::keepBest(size_t Count) {
   std::vector<double> Means;
   for (size_t V : Active)
-    if (V >= References && !Measured.count(V))
+    if (competes(V))
       Means.push_back(meanOf(V));
   if (Means.size() <= Count)
     return;
@@ -103,8 +107,7 @@ void ReplaySchedule::keepBest(size_t Count) {
 }
 
 void ReplaySchedule::giveUpBeyond(double Limit) {
-  std::erase_if(
-      Active, [&](size_t V) { return V >= References && !Measured.count(V) && meanOf(V) > Limit; });
+  std::erase_if(Active, [&](size_t V) { return competes(V) && meanOf(V) > Limit; });
 }
 
 /// Gives up what the rounds so far show to be out of reach of the best, so that hundreds of
@@ -112,7 +115,7 @@ void ReplaySchedule::giveUpBeyond(double Limit) {
 void ReplaySchedule::race() {
   double Best = 1;
   for (size_t V : Active)
-    if (V >= References && !Measured.count(V))
+    if (competes(V))
       Best = std::min(Best, meanOf(V));
   if (Round <= std::size(Reach))
     giveUpBeyond(Best * Reach[Round - 1]);
@@ -150,8 +153,7 @@ void ReplaySchedule::rejectLosers() {
   // that are slower than the default.
   Bound = std::min(Bound, 1.0);
   std::erase_if(Active, [&](size_t V) {
-    return V >= References && !Measured.count(V) && !Ratios[V].empty() &&
-           intervalOf(Ratios[V]).Low > Bound;
+    return competes(V) && !Ratios[V].empty() && intervalOf(Ratios[V]).Low > Bound;
   });
 }
 
@@ -190,9 +192,7 @@ void ReplaySchedule::startConfirming() {
   std::stable_sort(Active.begin() + References, Active.end(),
                    [&](size_t A, size_t B) { return median(Ratios[A]) < median(Ratios[B]); });
   size_t Taken = 0;
-  std::erase_if(Active, [&](size_t V) {
-    return V >= References && !Measured.count(V) && ++Taken > Least.Finalists;
-  });
+  std::erase_if(Active, [&](size_t V) { return competes(V) && ++Taken > Least.Finalists; });
   Now = Phase::Confirm;
   Round = 0;
   for (std::vector<double> &R : Ratios)

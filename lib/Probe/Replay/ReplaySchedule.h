@@ -69,6 +69,7 @@ public:
   bool complete() const { return Complete; }
 
 private:
+  bool competes(size_t Variant) const;
   double meanOf(size_t Variant) const;
   void keepBest(size_t Count);
   void giveUpBeyond(double Limit);
