@@ -204,6 +204,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
   if (double Ns = tracedNs(Job); Ns > 0)
     Limits.EarlierProgramNs = {Ns};
   Limits.PlainWallS = State.PlainWallS;
+  Limits.EarlierSpanNs = State.PlainSpanNs;
   Limits.ElapsedS = [&State] { return State.seconds(); };
   State.SelectsByRuns = true;
   if (State.recorded()) {

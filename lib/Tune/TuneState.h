@@ -52,6 +52,7 @@ struct TuneState {
   unsigned Runs = 0;              ///< Runs made for the trace and the timing.
   unsigned Traced = 1;            ///< Runs that the trace took.
   double PlainWallS = 0;          ///< Wall time of the traced run; 0 with recorded samples.
+  double PlainSpanNs = 0;         ///< Span of its kernels (ProbeRecord::SpanNs); 0: not known.
   std::vector<double> OtherRunsS; ///< What timing runs took without their replays.
   double BudgetS = 0;             ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect;          ///< What the rounds so far have left to gain.

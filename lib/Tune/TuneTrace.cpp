@@ -71,6 +71,7 @@ llvm::Expected<ProbeRecord> carve::traceProgram(TuneState &State) {
     return First.takeError();
   State.Traced = State.Runs;
   State.PlainWallS = First->WallS;
+  State.PlainSpanNs = double(First->Probe.SpanNs);
   State.setBudget();
   std::vector<std::string> Uuids;
   for (const DeviceInfo &D : First->Probe.Devices)

@@ -5,6 +5,7 @@
 
 #include "Tune/Selection/ConfirmationPair.h"
 #include "Tune/Selection/ConfirmedSum.h"
+#include "Tune/Selection/HurriedConfirmation.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -30,13 +31,15 @@ class Confirmation {
 public:
   explicit Confirmation(SelectionRuns &Runs)
       : Runs(Runs), Subjects(Runs.Subjects), Limits(Runs.Limits), Outcome(Runs.Outcome),
-        Sum(Pairs, Subjects, Limits, Outcome.Subjects) {}
+        Sum(Pairs, Subjects, Limits, Outcome.Subjects),
+        Haste(Subjects, Limits, Pairs, Sum, Outcome) {}
 
   llvm::Error confirmAll();
 
 private:
   llvm::Expected<bool> confirm(std::vector<size_t> &Standing);
   bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
+  std::optional<ConfirmedPair> defaultToShare(llvm::ArrayRef<size_t> Standing) const;
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
   bool mayBegin(const std::vector<size_t> &Standing);
   void dropFaulty(std::vector<size_t> &Standing);
@@ -50,16 +53,12 @@ private:
   void giveUpAll(std::vector<size_t> &Standing, ConfirmationEnd Limit) {
     giveUpAll(Standing, std::vector(Standing), Limit);
   }
-  bool isLone() const { return Pairs.size() == LoneLook.Pairs; }
-  const ConfirmationLook &lookInHaste() const { return isLone() ? LoneLook : HurriedLook; }
-  bool isSureInHaste(size_t S);
-  std::vector<size_t> sureInHaste(const std::vector<size_t> &Standing);
-  std::vector<size_t> provenOf(std::vector<size_t> Sure) const;
   bool winsInHaste(std::vector<size_t> &Standing);
+  std::vector<size_t> provenInHaste(llvm::ArrayRef<size_t> Standing);
   bool winsByLastPairs(std::vector<size_t> &Standing);
   PairedTimes timesOf(size_t S) const { return Pairs.timesOf(S, Subjects[S].EarlierNs); }
   double highBound(size_t S) const {
-    return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
+    return carve::highBound(Limits, Outcome.Subjects[S].ControlDistance);
   }
   void compareProgram(llvm::ArrayRef<size_t> Standing);
   bool isSlowerInWallTime() const;
@@ -73,8 +72,10 @@ private:
 
   ConfirmedPairs Pairs; ///< Of the current confirmation.
   ConfirmedSum Sum;     ///< Of these pairs.
+  HurriedConfirmation Haste;
   bool Began = false;   ///< Whether a confirmation was begun.
   double LastLevel = 0; ///< The level of the last look.
+  bool InHaste = false; ///< Whether some have won by what HurriedConfirmation tells.
 };
 
 /// Judges subject \p S by the pairs so far, and gives it a reason if it loses.
@@ -117,38 +118,6 @@ void Confirmation::giveUp(size_t S, ConfirmationEnd Limit) {
                            O.Ratio.Median, O.Ratio.High, highBound(S));
 }
 
-/// Whether the pairs of the hurried look support what was predicted of subject \p S. A single pair
-/// has to prove the gain of each subject by itself. Its candidate has run only once in it, so what
-/// that writes must have been compared before.
-bool Confirmation::isSureInHaste(size_t S) {
-  const SubjectSpace &Subject = Subjects[S];
-  PairedTimes Times = timesOf(S);
-  if (Subject.Predicted <= 0 || Subject.EarlierNs.empty() || Times.count() < HurriedLook.Pairs ||
-      (isLone() && !Subject.Compared) || !supports(Times, Subject.Predicted))
-    return false;
-  SubjectOutcome &O = Outcome.Subjects[S];
-  O.Ratio = pairedInterval(Times, lookInHaste().Level);
-  O.Pairs = std::min<unsigned>(Times.count(), Pairs.size());
-  O.ControlDistance = Pairs.controlDistance(S);
-  return O.Ratio.Median <= Limits.WinningRatio && (!isLone() || O.Ratio.High < highBound(S));
-}
-
-/// The subjects of \p Standing that are sure in haste.
-std::vector<size_t> Confirmation::sureInHaste(const std::vector<size_t> &Standing) {
-  std::vector<size_t> Sure;
-  llvm::copy_if(Standing, std::back_inserter(Sure), [&](size_t S) { return isSureInHaste(S); });
-  return Sure;
-}
-
-/// Those of the subjects \p Sure, which are sure in haste, whose own times prove a gain; none if
-/// the program's times contradict it.
-std::vector<size_t> Confirmation::provenOf(std::vector<size_t> Sure) const {
-  llvm::erase_if(Sure, [&](size_t S) { return Outcome.Subjects[S].Ratio.High >= highBound(S); });
-  if (!Sure.empty() && Sum.isContradicted(Sure, lookInHaste().Level))
-    Sure.clear();
-  return Sure;
-}
-
 /// The subjects of \p Standing that are not among \p Winners.
 std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<size_t> &Standing) {
   std::vector<size_t> Others;
@@ -157,31 +126,31 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
   return Others;
 }
 
-/// Looks at the pairs so far if there is no time for more (HurriedLook, LoneLook). Returns whether
+/// Looks at the pairs so far if there is no time for more (HurriedConfirmation). Returns whether
 /// those of \p Standing that are sure have won, and gives up the others; if not, nothing is
-/// decided. If the program's times scatter too much to confirm what they gain together, or are far
-/// from what was predicted, only those win that their own times prove.
+/// decided.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
-  if (isLone() ? Limits.EarlierProgramNs.empty() : !Pairs.last().SharesDefault && Runs.timeFor(2))
+  if (Haste.isLone() ? Limits.EarlierProgramNs.empty()
+                     : !Pairs.last().SharesDefault && Runs.timeFor(2))
     return false;
-  const double Level = lookInHaste().Level;
-  std::vector<size_t> Winners = sureInHaste(Standing);
-  // isSureInHaste() lets the gain of each candidate be half of what was predicted. No more is asked
-  // of their sum.
-  constexpr double Tolerance = 0.5;
-  bool BySum =
-      !Winners.empty() && Sum.isAsPredicted(Winners, Level, 1 - Limits.LeastMargin, Tolerance);
-  if (!BySum)
-    Winners = provenOf(std::move(Winners));
-  if (Winners.empty())
+  const HurriedWinners Winners = Haste.winners(Standing);
+  if (Winners.Subjects.empty())
     return false;
   Outcome.End = ConfirmationEnd::Decided;
-  if (std::vector<size_t> Open = without(Winners, Standing); !Open.empty())
+  if (std::vector<size_t> Open = without(Winners.Subjects, Standing); !Open.empty())
     giveUpAll(Standing, Open, ConfirmationEnd::Budget);
-  if (BySum)
+  if (Winners.BySum)
     Outcome.End = ConfirmationEnd::Sum;
-  LastLevel = Level;
+  LastLevel = Haste.look().Level;
+  InHaste = true;
   return true;
+}
+
+/// Those of \p Standing that two pairs or more prove in haste.
+std::vector<size_t> Confirmation::provenInHaste(llvm::ArrayRef<size_t> Standing) {
+  std::vector<size_t> Winners = Haste.proven(Standing);
+  InHaste |= !Winners.empty();
+  return Winners;
 }
 
 /// Decides about \p Standing if there is no time to confirm it. In the last pairs, others ran their
@@ -191,7 +160,7 @@ bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
 bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
   std::vector<size_t> Winners;
   if (Pairs.size() >= HurriedLook.Pairs)
-    Winners = provenOf(sureInHaste(Standing));
+    Winners = provenInHaste(Standing);
   LastLevel = HurriedLook.Level;
   giveUpAll(Standing, without(Winners, Standing), ConfirmationEnd::Budget);
   return !Standing.empty();
@@ -243,6 +212,9 @@ bool Confirmation::look(std::vector<size_t> &Standing, const ConfirmationLook &L
     Limit = ConfirmationEnd::PairLimit;
   if (!Limit)
     return false;
+  // The hurried look comes late then.
+  if (*Limit == ConfirmationEnd::Budget)
+    Open = without(provenInHaste(Open), Open);
   giveUpAll(Standing, Open, *Limit);
   return true;
 }
@@ -272,26 +244,37 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
   Standing.clear();
 }
 
+/// The pair whose run of the default the next one uses again if there is no time for two runs: the
+/// one before it, or the traced run if one run of the candidates may do.
+std::optional<ConfirmedPair> Confirmation::defaultToShare(llvm::ArrayRef<size_t> Standing) const {
+  if (Pairs.size() >= HurriedLook.Pairs || Runs.timeFor(2))
+    return std::nullopt;
+  if (Pairs.size() > 0)
+    return Pairs.last();
+  if (Haste.mayDoWithOneRun(Standing))
+    return Haste.tracedDefault();
+  return std::nullopt;
+}
+
 /// Adds pairs up to \p Target, or fewer if there is no time for more than those of the hurried or
-/// the lone look, or if another limit is reached and the least number is made. The second one
-/// shares the default's run if there is no time for two runs. Returns false if a subject had to be
-/// removed from \p Standing.
+/// the lone look, or if another limit is reached and the least number is made. Returns false if a
+/// subject had to be removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
     if (Pairs.size() >= HurriedLook.Pairs && !Runs.timeFor(2))
       return true;
-    bool Shares = Pairs.size() == HurriedLook.Pairs - 1 && !Runs.timeFor(2);
-    if (Shares && !Runs.timeFor(1))
+    std::optional<ConfirmedPair> Before = defaultToShare(Standing);
+    if (Before && Pairs.size() > 0 && !Runs.timeFor(1))
       return true;
     if (Pairs.size() >= leastPairs(Subjects) && limitReached(1))
       return true;
-    if (!Runs.mayRun(Shares ? 1 : 2)) {
+    if (!Runs.mayRun(Before ? 1 : 2)) {
       Outcome.OutOfRuns = true;
       Outcome.End = ConfirmationEnd::RunLimit;
       dropAll(Standing, "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs");
       return false;
     }
-    llvm::Expected<bool> Sound = makePair(Runs, Standing, Shares, Pairs);
+    llvm::Expected<bool> Sound = makePair(Runs, Standing, Before, Pairs);
     if (!Sound)
       return Sound.takeError();
     if (*Sound)
@@ -303,12 +286,12 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 }
 
 /// Whether there is time for a confirmation of \p Standing. The first one begins if there is time
-/// for one pair, because what a run takes is only estimated before it. One that is made again needs
-/// time for two pairs: otherwise the pairs that there are tell more. If these are fewer than two, a
-/// kept pair may begin it.
+/// for one pair, because what a run takes is only estimated before it, or for one run if that may
+/// do. One that is made again needs time for two pairs: otherwise the pairs that there are tell
+/// more. If these are fewer than two, a kept pair may begin it.
 bool Confirmation::mayBegin(const std::vector<size_t> &Standing) {
   if (!std::exchange(Began, true))
-    return Runs.timeFor(2);
+    return Runs.timeFor(2) || (Runs.timeFor(1) && Haste.mayDoWithOneRun(Standing));
   return Runs.timeFor(2 * HurriedLook.Pairs) ||
          (Pairs.size() < HurriedLook.Pairs && Pairs.keptOf(Standing));
 }
@@ -329,7 +312,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     return Begun;
   if (winsInHaste(Standing))
     return true;
-  if (isLone() || Pairs.last().SharesDefault) {
+  if (Haste.isLone() || Pairs.last().SharesDefault) {
     giveUpAll(Standing, ConfirmationEnd::Budget);
     return false;
   }
@@ -364,7 +347,8 @@ RatioInterval wallInterval(const PairedTimes &Times) {
 /// Computes the ratios of the program with the candidates of \p Standing from all pairs. The wall
 /// time is that of all that were tried.
 void Confirmation::compareProgram(llvm::ArrayRef<size_t> Standing) {
-  Outcome.Program = pairedInterval(Sum.programTimes(Standing), LastLevel);
+  Outcome.Program = InHaste ? Haste.programRatio(Standing, LastLevel)
+                            : pairedInterval(Sum.programTimes(Standing), LastLevel);
   Outcome.Wall = wallInterval(Pairs.wallTimes());
   std::optional<PairedTimes> Spans = Pairs.spans();
   Outcome.Span = Spans ? std::optional(wallInterval(*Spans)) : std::nullopt;
@@ -382,7 +366,7 @@ bool Confirmation::isEachRunSlower() const {
 /// known. The wall time alone says little, because the start of a program may take several times as
 /// long in some runs as in others. The interval of a few pairs does not know that.
 bool Confirmation::isSlowerInWallTime() const {
-  if (isLone())
+  if (Haste.isLone())
     return Outcome.Wall.Median > LoneGrowth && (!Outcome.Span || Outcome.Span->Median > LoneGrowth);
   return Outcome.Wall.Low > 1 && (!Outcome.Span || Outcome.Span->Low > 1) &&
          (Pairs.size() >= RankedPairs || isEachRunSlower());

@@ -30,14 +30,15 @@ static void keepWithout(const Assignment &A, ConfirmedPair Times, ConfirmedPairs
 }
 
 llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing,
-                                     bool Shares, ConfirmedPairs &Pairs) {
+                                     const std::optional<ConfirmedPair> &Before,
+                                     ConfirmedPairs &Pairs) {
   const size_t Pair = Pairs.size();
   ConfirmedPair Times;
-  if (Shares)
-    Times = Pairs.last();
+  if (Before)
+    Times = *Before;
   else
     Times.WithControl = Pair % 2;
-  Times.SharesDefault = Shares;
+  Times.SharesDefault = Before && Pair > 0;
   Assignment Tuned(Runs.Subjects.size(), 0), Default;
   for (size_t S : Standing)
     Tuned[S] = Runs.Outcome.Subjects[S].Candidate;
@@ -47,7 +48,7 @@ llvm::Expected<bool> carve::makePair(SelectionRuns &Runs, const std::vector<size
       Default[S] = 1;
   }
   for (bool RunTuned : {Pair % 4 >= 2, Pair % 4 < 2}) {
-    if (Shares && !RunTuned)
+    if (Before && !RunTuned)
       continue;
     const Assignment &Wanted = RunTuned ? Tuned : Default;
     Assignment A = Wanted;

@@ -6,6 +6,8 @@
 #include "Tune/Selection/ConfirmedPairs.h"
 #include "Tune/Selection/SelectionRuns.h"
 
+#include <optional>
+
 namespace carve {
 
 /// Makes one pair with the candidates of the subjects \p Standing and adds it to \p Pairs, which
@@ -13,12 +15,12 @@ namespace carve {
 /// control copies in place. The first run is the untouched program's, because its output shows
 /// which lines change by themselves.
 ///
-/// If the pair \p Shares the default's run of the pair before, only the candidates run.
+/// If there is \p Before, a pair whose run of the default is used again, only the candidates run.
 ///
 /// Returns false, and adds no pair, if a run has a fault. If the candidates were then right without
 /// those that had caused it, that run makes a pair which \p Pairs keeps. Fails if the tuning was
 /// interrupted.
-llvm::Expected<bool> makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing, bool Shares,
-                              ConfirmedPairs &Pairs);
+llvm::Expected<bool> makePair(SelectionRuns &Runs, const std::vector<size_t> &Standing,
+                              const std::optional<ConfirmedPair> &Before, ConfirmedPairs &Pairs);
 
 } // namespace carve

@@ -21,7 +21,9 @@ void ConfirmedPairs::keep(ConfirmedPair Pair, std::vector<size_t> Of) {
 }
 
 PairedTimes ConfirmedPairs::withEarlier(PairedTimes Times) const {
-  if (Pairs.size() == 1 && Times.count() == 1)
+  if (!Pairs.empty() && Pairs.front().IsTraced)
+    Times.Earlier.clear();
+  else if (Pairs.size() == 1 && Times.count() == 1)
     return Times.withEarlierDefaults();
   return Times;
 }

@@ -18,6 +18,7 @@ namespace carve {
 /// are in ns.
 struct ConfirmedPair {
   bool SharesDefault = false;         ///< The run of the defaults is that of the pair before.
+  bool IsTraced = false;              ///< The run of the defaults is the traced one.
   std::vector<double> Tuned, Default; ///< GPU time of each subject.
   bool WithControl = false;           ///< Whether the defaults were their control copies.
   double ProgramTuned = 0, ProgramDefault = 0;
@@ -47,7 +48,8 @@ public:
 
   /// The times of subject \p S in the pairs that launched it, after the times \p Earlier. With a
   /// single pair, each of the latter makes a pair of its own (PairedTimes::withEarlierDefaults()),
-  /// so there are more times than size().
+  /// so there are more times than size(). If the pairs have the traced run of the default, it is
+  /// not an earlier one.
   PairedTimes timesOf(size_t S, std::vector<double> Earlier) const;
   /// The program's times with the candidates of \p Standing only: for any other subject that ran
   /// its candidate, the time of its default is counted. With a single pair as timesOf().

@@ -14,8 +14,6 @@ double ConfirmedSum::programRatio(llvm::ArrayRef<size_t> Standing, Function Rati
   return Pairs.programRatio(Standing, Ratios);
 }
 
-/// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured one
-/// if there is no prediction.
 double ConfirmedSum::predicted(llvm::ArrayRef<size_t> Standing) const {
   return programRatio(Standing, [](double Predicted, double Measured) {
     return Predicted > 0 ? Predicted : Measured;

@@ -41,10 +41,13 @@ public:
   bool isConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
                    double Level) const;
 
+  /// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured
+  /// one if there is no prediction.
+  double predicted(llvm::ArrayRef<size_t> Standing) const;
+
 private:
   template <class Function>
   double programRatio(llvm::ArrayRef<size_t> Standing, Function RatioOf) const;
-  double predicted(llvm::ArrayRef<size_t> Standing) const;
 
   const ConfirmedPairs &Pairs;
   const std::vector<SubjectSpace> &Subjects;

@@ -43,6 +43,18 @@ PairedTimes PairedTimes::withEarlierDefaults() const {
   return All;
 }
 
+/// The times of all runs of the default, each once.
+static std::vector<double> defaultRuns(const PairedTimes &Times) {
+  std::vector<double> Runs(Times.Default.begin(), Times.Default.end() - Times.Sharing);
+  Runs.insert(Runs.end(), Times.Earlier.begin(), Times.Earlier.end());
+  return Runs;
+}
+
+/// The times of all runs of the tuned version, each once.
+static std::vector<double> tunedRuns(const PairedTimes &Times) {
+  return {Times.Tuned.begin(), Times.Tuned.end() - Times.SharingTuned};
+}
+
 namespace {
 
 /// How sure the mean logarithm of the ratios is.
@@ -55,11 +67,9 @@ Certainty certaintyOf(const PairedTimes &Times) {
   assert(Times.count() >= 2 && "one pair has no scatter");
   double Count = double(Times.count());
   double Paired = squaredDeviations(logarithms(Times.ratios())) / (Count - 1) / Count;
-  std::vector<double> Defaults(Times.Default.begin(), Times.Default.end() - Times.Sharing);
-  std::vector<double> Tuned(Times.Tuned.begin(), Times.Tuned.end() - Times.SharingTuned);
-  // Variances of both mean logarithms.
-  double OfMeans = 1 / double(Tuned.size()) + 1 / double(Defaults.size());
-  std::copy(Times.Earlier.begin(), Times.Earlier.end(), std::back_inserter(Defaults));
+  const std::vector<double> Defaults = defaultRuns(Times), Tuned = tunedRuns(Times);
+  // Variances of both mean logarithms. Earlier runs are in no pair.
+  double OfMeans = 1 / double(Tuned.size()) + 1 / double(Defaults.size() - Times.Earlier.size());
   double Usual = Tuned.size() == 1 ? ScatterOfMost : UsualScatter;
   unsigned Dof = Defaults.size() + Tuned.size() - 2 + /*the usual scatter*/ 1;
   double OfRun = (squaredDeviations(logarithms(Defaults)) + squaredDeviations(logarithms(Tuned)) +
@@ -72,6 +82,8 @@ Certainty certaintyOf(const PairedTimes &Times) {
 
 RatioInterval carve::pairedInterval(const PairedTimes &Times, double Level) {
   std::vector<double> Ratios = Times.ratios(), Logarithms = logarithms(Ratios);
+  if (Ratios.size() == 1)
+    return {Ratios[0], Ratios[0], Ratios[0]};
   bool ByRanks = Times.count() >= RankedPairs && std::ldexp(1.0, -int(Times.count())) <= Level;
   if (ByRanks) {
     Interval I = signedRankInterval(Logarithms, Level);
@@ -80,6 +92,20 @@ RatioInterval carve::pairedInterval(const PairedTimes &Times, double Level) {
   Certainty C = certaintyOf(Times);
   double Mean = mean(Logarithms), Reach = studentQuantile(Level, C.Dof) * C.Error;
   return {median(Ratios), std::exp(Mean - Reach), std::exp(Mean + Reach)};
+}
+
+RatioInterval carve::unpairedInterval(const PairedTimes &Times) {
+  const std::vector<double> Defaults = defaultRuns(Times), Tuned = tunedRuns(Times);
+  auto [FastestTuned, SlowestTuned] = std::minmax_element(Tuned.begin(), Tuned.end());
+  auto [FastestDefault, SlowestDefault] = std::minmax_element(Defaults.begin(), Defaults.end());
+  return {median(Tuned) / median(Defaults), *FastestTuned / *SlowestDefault,
+          *SlowestTuned / *FastestDefault};
+}
+
+bool carve::areApart(const PairedTimes &Times, double Predicted) {
+  return Predicted <= 1 - ApartGain && tunedRuns(Times).size() >= ApartTuned &&
+         defaultRuns(Times).size() >= ApartDefault &&
+         unpairedInterval(Times).High <= (1 + Predicted) / 2;
 }
 
 /// Whether more pairs, up to \p MostPairs, would hardly make a winner.

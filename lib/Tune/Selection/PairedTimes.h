@@ -101,8 +101,21 @@ inline constexpr double UsualScatter = 0.002;
 /// ten of these programs scattered by less.
 inline constexpr double ScatterOfMost = 0.005;
 
-/// The median ratio of \p Times, which need two pairs or more, and the interval of the ratio. Each
-/// of its ends is wrong with a probability of at most \p Level.
+/// A single run of the tuned version is compared with the traced one of the default if there is no
+/// time for another one of either. Two runs show no scatter. So the run is only asked whether it
+/// agrees with what a timing run has measured in another way: both gains have to be at least this,
+/// and their logarithms may differ by SelectionLimits::SumTolerance.
+inline constexpr double GainForOneRun = 0.08;
+/// The runs of the tuned version and of the default that areApart() needs. If both versions are
+/// equally fast, the former are by chance faster than all of the latter once in ten times, whatever
+/// the distribution is; with the timing run's own error that is 0.5 %.
+inline constexpr unsigned ApartTuned = 2, ApartDefault = 3;
+/// The least gain, as predicted, for which areApart() asks. The clock of a GPU may change by less
+/// between runs.
+inline constexpr double ApartGain = 0.015;
+
+/// The median ratio of \p Times and the interval of the ratio. Each of its ends is wrong with a
+/// probability of at most \p Level. A single pair has no scatter, so both ends are its ratio.
 ///
 /// From RankedPairs on, if they are enough for \p Level, it is signedRankInterval() of the
 /// logarithms. Otherwise it is the t interval of the mean logarithm. Its standard error is the
@@ -111,6 +124,16 @@ inline constexpr double ScatterOfMost = 0.005;
 /// where the tuned version has run once). The degrees of freedom are those of the latter. A run
 /// that several pairs share counts once.
 RatioInterval pairedInterval(const PairedTimes &Times, double Level);
+
+/// The ratio of the medians of the tuned version and of the default, whose earlier runs count, and
+/// the interval in which the ratio of any run of the one and any run of the other lies. One slow
+/// run of the default, which makes pairedInterval() wide, moves only the end away from 1.
+RatioInterval unpairedInterval(const PairedTimes &Times);
+
+/// Whether all runs of the tuned version are so much faster than all runs of the default, as many
+/// as ApartTuned and ApartDefault at least, that even the slowest of the former over the fastest of
+/// the latter is nearer to \p Predicted than to 1. False for predictions of less than ApartGain.
+bool areApart(const PairedTimes &Times, double Predicted);
 
 /// What a variant needs to win.
 struct WinningBounds {

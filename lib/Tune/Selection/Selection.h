@@ -82,7 +82,8 @@ struct SelectionLimits {
   double BudgetS = 0;      ///< Time for the whole tuning, in seconds; 0 if it is not limited.
   double RunS = 0;         ///< Estimated seconds per run, used until a run has been made.
   std::vector<double> EarlierProgramNs = {}; ///< GPU time of the program in earlier runs.
-  double PlainWallS = 0; ///< Wall time of an earlier run of the untouched program; 0: not known.
+  double EarlierSpanNs = 0; ///< RunSample::SpanNs of that run; 0 if it is not known.
+  double PlainWallS = 0;    ///< Wall time of an earlier run of the untouched program; 0: not known.
   /// Returns the seconds since the tuning began. It must be set if there is a budget.
   std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;

@@ -87,39 +87,6 @@ TEST(Confirmation, power_growsWithTheGain_pairsBecomeFew) {
   std::printf("\n");
 }
 
-namespace {
-
-/// Five kernels with nominees. Times scatter by 0.3 %. The first has half of the time and gains 20
-/// %, the others have a twentieth each and gain \p SmallRatio says.
-SimulatedWorld fiveKernels(double SmallRatio) {
-  SimulatedWorld W;
-  W.Noise = 0.003;
-  W.OtherNs = 3e6;
-  W.add({0.8}, 5e6);
-  for (int I = 0; I < 4; ++I)
-    W.add({SmallRatio}, 5e5);
-  return W;
-}
-
-std::vector<SubjectSpace> predicted(const std::vector<double> &Ratios) {
-  std::vector<SubjectSpace> Spaces;
-  for (size_t S = 0; S < Ratios.size(); ++S) {
-    Spaces.push_back({"s" + std::to_string(S), 3, 2});
-    Spaces.back().Predicted = Ratios[S];
-  }
-  return Spaces;
-}
-
-/// The same for nominees whose output a timing run has compared.
-std::vector<SubjectSpace> compared(const std::vector<double> &Ratios) {
-  std::vector<SubjectSpace> Spaces = predicted(Ratios);
-  for (SubjectSpace &S : Spaces)
-    S.Compared = true;
-  return Spaces;
-}
-
-} // namespace
-
 TEST(Confirmation, sumAgreesWithThePrediction_smallWinnersNeedFewerPairs) {
   unsigned BySum = 0, Pairs[2] = {0, 0};
   for (uint64_t Seed = 1; Seed <= 40; ++Seed)
@@ -223,15 +190,6 @@ TEST(Confirmation, undecidedAtThePairLimit_keepsTheDefaultAndOthersWin) {
   EXPECT_LE(O.PairsMade, 9u + 3u);
 }
 
-/// Limits with time for \p Runs runs of \p W, which take a second each.
-static SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
-  SelectionLimits Limits;
-  Limits.BudgetS = Runs;
-  Limits.RunS = 1;
-  Limits.ElapsedS = [&W] { return double(W.Log.size()); };
-  return Limits;
-}
-
 /// Winners are not lost because another candidate is undecided when the time is up, or has lost.
 /// The times of the pairs that there are say what they gain without it.
 TEST(Confirmation, budgetEndsBesideOthers_winnersWin) {
@@ -258,199 +216,6 @@ TEST(Confirmation, timeIsLeftBesideLosers_winnersAreConfirmedAgain) {
   EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
   EXPECT_GE(O.PairsMade, 6u);
   EXPECT_EQ(W.Log.back().size() < 2 ? W.Log[W.Log.size() - 2] : W.Log.back(), (Assignment{2, 0}));
-}
-
-TEST(Confirmation, timeForTwoPairs_gainIsClearAndAsPredicted_wins) {
-  for (double Seconds : {4.0, 5.0, 6.0}) {
-    SimulatedWorld W = fiveKernels(0.9);
-    SelectionOutcome O = W.select(timeForRuns(Seconds, W), predicted({0.8, 0.9, 0.9, 0.9, 0.9}));
-    EXPECT_EQ(W.chosen(O), Chosen(5, 2));
-    EXPECT_EQ(O.Pairs, Seconds < 6 ? 2u : 3u);
-    EXPECT_EQ(O.Subjects[1].Pairs, O.Pairs);
-  }
-}
-
-TEST(Confirmation, timeForTwoPairs_notSure_isNotDecided) {
-  auto Wins = [](double Ratio, const std::vector<double> &Predicted, bool Traced = true) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({Ratio});
-    W.Traced = Traced;
-    SelectionOutcome O = W.select(timeForRuns(5, W), predicted(Predicted));
-    EXPECT_EQ(O.Runs, 4u) << "the budget is kept";
-    EXPECT_EQ(O.OutOfTime, O.Subjects[0].Chosen == 0);
-    EXPECT_EQ(O.Subjects[0].Reason, O.OutOfTime ? BudgetReason : "");
-    return W.chosen(O) == Chosen{2};
-  };
-  EXPECT_TRUE(Wins(0.9, {0.9}));
-  EXPECT_FALSE(Wins(0.9, {0})) << "no timing run has nominated it";
-  EXPECT_FALSE(Wins(0.9, {0.7})) << "the timing run promised more than twice as much";
-  EXPECT_TRUE(Wins(0.87, {0.755})) << "the sum is not as predicted, but its own times prove it";
-  EXPECT_FALSE(Wins(0.992, {0.992})) << "two pairs cannot tell so little";
-  EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
-}
-
-/// Two runs with the candidates and one of the default between them and the traced run.
-TEST(Confirmation, timeForThreeRuns_largeGain_wins) {
-  for (double Ratio : {0.98, 0.99}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({Ratio});
-    SelectionOutcome O = W.select(timeForRuns(3, W), predicted({Ratio}));
-    EXPECT_EQ(W.Log, (std::vector<Assignment>{{}, {2}, {2}}));
-    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.985 ? 2u : 0u}) << "three runs cannot tell 1 %";
-    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.985 ? "" : BudgetReason);
-    EXPECT_EQ(O.PairsMade, 2u);
-    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.985);
-  }
-}
-
-TEST(Confirmation, timeForThreeRuns_notPredicted_isNotDecided) {
-  for (bool Traced : {true, false}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({0.8});
-    W.Traced = Traced;
-    SelectionOutcome O = W.select(timeForRuns(3, W), predicted({Traced ? 0 : 0.8}));
-    EXPECT_EQ(W.chosen(O), Chosen{0});
-    EXPECT_EQ(O.Subjects[0].Reason, BudgetReason);
-    EXPECT_EQ(O.Runs, 3u);
-  }
-}
-
-/// The two pairs share a run, so they are no beginning of three pairs.
-TEST(Confirmation, timeForThreeRuns_notSureAndMoreTimeLater_isNotDecided) {
-  SimulatedWorld W;
-  W.OtherNs = 0;
-  W.add({0.99});
-  SelectionLimits Limits = timeForRuns(3.8, W);
-  Limits.ElapsedS = [&W] { return std::min<double>(W.Log.size(), 2); };
-  SelectionOutcome O = W.select(Limits, predicted({0.99}));
-  EXPECT_EQ(W.chosen(O), Chosen{0});
-  EXPECT_EQ(O.Runs, 3u);
-}
-
-/// A kernel that a run did not launch has fewer than two pairs.
-TEST(Confirmation, timeForThreeRuns_kernelMissingInOne_isNotDecided) {
-  for (size_t Missing : {1u, 2u}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({0.8});
-    W.add({0.8});
-    W.Twist = [&](size_t Run, const Assignment &, RunSample &Sample) {
-      if (Run == Missing)
-        Sample.SubjectNs[1] = 0;
-    };
-    SelectionOutcome O = W.select(timeForRuns(3, W), predicted({0.8, 0.8}));
-    EXPECT_EQ(O.Subjects[1].Chosen, 0u);
-    EXPECT_EQ(O.Subjects[1].Reason, BudgetReason);
-  }
-}
-
-TEST(Confirmation, timeForThreeRuns_faultInTheLast_nothingWins) {
-  SimulatedWorld W;
-  W.OtherNs = 0;
-  W.add({0.8});
-  W.Twist = [](size_t Run, const Assignment &, RunSample &Sample) {
-    if (Run == 2)
-      Sample.Fault = "line 1 differs";
-  };
-  SelectionOutcome O = W.select(timeForRuns(3, W), predicted({0.8}));
-  EXPECT_EQ(W.chosen(O), Chosen{0});
-  EXPECT_EQ(O.Runs, 3u);
-}
-
-/// A run with the candidates, and one of the default beside the traced run.
-TEST(Confirmation, timeForTwoRuns_largeGain_wins) {
-  for (double Ratio : {0.9, 0.96}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({Ratio});
-    SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({Ratio}));
-    EXPECT_EQ(W.Log, (std::vector<Assignment>{{}, {2}}));
-    EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.95 ? 2u : 0u}) << "two runs cannot tell 4 %";
-    EXPECT_EQ(O.Subjects[0].Reason, Ratio < 0.95 ? "" : BudgetReason);
-    EXPECT_EQ(O.Subjects[0].Pairs, 1u);
-    EXPECT_EQ(O.Pairs, Ratio < 0.95 ? 1u : 0u);
-    EXPECT_EQ(O.End == ConfirmationEnd::Sum, Ratio < 0.95);
-    EXPECT_TRUE(std::isfinite(O.Wall.Low) && std::isfinite(O.Wall.High));
-  }
-}
-
-TEST(Confirmation, timeForTwoRuns_notSure_isNotDecided) {
-  auto Wins = [](std::vector<SubjectSpace> Spaces, bool Traced = true, double EarlierFactor = 1) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.Traced = Traced;
-    W.add({0.8});
-    W.Twist = [&](size_t, const Assignment &, RunSample &Sample) {
-      Sample.SubjectNs[0] *= EarlierFactor;
-      Sample.ProgramNs *= EarlierFactor;
-    };
-    SelectionOutcome O = W.select(timeForRuns(2.5, W), std::move(Spaces));
-    EXPECT_EQ(O.Runs, 2u);
-    EXPECT_EQ(O.Subjects[0].Reason, O.Subjects[0].Chosen ? "" : BudgetReason);
-    return W.chosen(O) == Chosen{2};
-  };
-  EXPECT_TRUE(Wins(compared({0.8})));
-  EXPECT_FALSE(Wins(predicted({0.8}))) << "its output was compared in one run only";
-  EXPECT_FALSE(Wins(compared({0}))) << "no timing run has nominated it";
-  EXPECT_FALSE(Wins(compared({0.5}))) << "the timing run promised more";
-  EXPECT_FALSE(Wins(compared({0.8}), /*Traced=*/false)) << "the default has run once only";
-  EXPECT_FALSE(Wins(compared({0.8}), /*Traced=*/true, 0.9)) << "the traced run took 11 % longer";
-}
-
-/// The times of the pair are also those of a candidate that does not agree with its prediction.
-TEST(Confirmation, timeForTwoRuns_notAllAreSure_theOthersWin) {
-  SimulatedWorld W = fiveKernels(0.85);
-  W.Noise = 0.001;
-  W.Subjects[4].Ratios[2] = 1.0;
-  SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({0.8, 0.85, 0.85, 0.85, 0.85}));
-  EXPECT_EQ(W.chosen(O), (Chosen{2, 2, 2, 2, 0}));
-  EXPECT_EQ(O.Subjects[4].Reason, BudgetReason);
-}
-
-TEST(Confirmation, timeForTwoRuns_faultOfTheCandidates_nothingWins) {
-  SimulatedWorld W;
-  W.OtherNs = 0;
-  W.add({0.8});
-  W.Faults[{0, 2}] = "line 1 differs";
-  EXPECT_EQ(W.chosen(W.select(timeForRuns(2.5, W), compared({0.8}))), Chosen{0});
-}
-
-TEST(Confirmation, timeForTwoRuns_falseNomineeBesideWinners_isRarelyAccepted) {
-  if (CARVE_TEST_SANITIZED)
-    GTEST_SKIP() << "a simulation, for the optimised build";
-  constexpr unsigned Worlds = 2000;
-  std::mt19937_64 Random(19);
-  for (const RecordedScatter &Scatter : recordedScatter()) {
-    unsigned Accepted = 0;
-    for (unsigned I = 0; I < Worlds; ++I) {
-      SimulatedWorld W = fiveKernels(0.9);
-      W.Subjects[4].Ratios[2] = 1.0;
-      W.Scatter = [&] { return Scatter.draw(Random); };
-      SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({0.8, 0.9, 0.9, 0.9, 0.97}));
-      Accepted += W.chosen(O)[4] == 2;
-    }
-    EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
-  }
-}
-
-/// The GPU time of a single pair is not enough where the program takes longer.
-TEST(Confirmation, timeForTwoRuns_wallTimeGrows_nothingWins) {
-  for (double Growth : {1.05, 1.5}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({0.8});
-    W.Twist = [&](size_t, const Assignment &A, RunSample &Sample) {
-      Sample.WallS = A.empty() ? 1 : Growth;
-      Sample.SpanNs = 1e9 * Sample.WallS;
-    };
-    SelectionOutcome O = W.select(timeForRuns(2.5, W), compared({0.8}));
-    EXPECT_EQ(W.chosen(O), Chosen{Growth < 1.1 ? 2u : 0u});
-    EXPECT_EQ(O.Wall.High, Growth);
-    EXPECT_EQ(O.Wall.Low, 1);
-  }
 }
 
 /// The start of a program may take twice as long in some runs as in others. By chance these may be
@@ -509,25 +274,6 @@ TEST(Confirmation, faultInTheFirstPair_theRunWithoutItCounts) {
   }
 }
 
-TEST(Confirmation, timeForTwoRuns_falseNominee_isRarelyAccepted) {
-  if (CARVE_TEST_SANITIZED)
-    GTEST_SKIP() << "a simulation, for the optimised build";
-  constexpr unsigned Worlds = 2000;
-  std::mt19937_64 Random(17);
-  for (const RecordedScatter &Scatter : recordedScatter())
-    for (double Predicted : {0.8, 0.93}) {
-      unsigned Accepted = 0;
-      for (unsigned I = 0; I < Worlds; ++I) {
-        SimulatedWorld W;
-        W.OtherNs = 0;
-        W.add({1.0});
-        W.Scatter = [&] { return Scatter.draw(Random); };
-        Accepted += W.chosen(W.select(timeForRuns(2.5, W), compared({Predicted})))[0] == 2;
-      }
-      EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.001) << Scatter.Name;
-    }
-}
-
 /// What two full pairs say is not given up for three runs.
 TEST(Confirmation, faultInTheThirdPair_timeForThreeRuns_thePairsDecide) {
   for (double Seconds : {8.0, 9.0, 10.0}) {
@@ -543,65 +289,6 @@ TEST(Confirmation, faultInTheThirdPair_timeForThreeRuns_thePairsDecide) {
     std::vector<SubjectSpace> Spaces = predicted({0.965, 0.9});
     Spaces[1].Varies = true;
     EXPECT_EQ(W.chosen(W.select(timeForRuns(Seconds, W), Spaces)), (Chosen{2, 0}));
-  }
-}
-
-TEST(Confirmation, timeForThreeRuns_falseNominee_isRarelyAccepted) {
-  if (CARVE_TEST_SANITIZED)
-    GTEST_SKIP() << "a simulation, for the optimised build";
-  constexpr unsigned Worlds = 2000;
-  std::mt19937_64 Random(13);
-  for (const RecordedScatter &Scatter : recordedScatter())
-    for (double Predicted : {0.8, 0.93}) {
-      unsigned Accepted = 0;
-      for (unsigned I = 0; I < Worlds; ++I) {
-        SimulatedWorld W;
-        W.OtherNs = 0;
-        W.add({1.0});
-        W.Scatter = [&] { return Scatter.draw(Random); };
-        Accepted += W.chosen(W.select(timeForRuns(3, W), predicted({Predicted})))[0] == 2;
-      }
-      EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.001) << Scatter.Name;
-    }
-}
-
-/// Those whose two pairs agree with the prediction win without those whose pairs do not.
-TEST(Confirmation, timeForTwoPairs_notAllAreSure_theOthersWin) {
-  SimulatedWorld W = fiveKernels(0.9);
-  W.Subjects[4].Ratios[2] = 1.0;
-  SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.9, 0.9, 0.9, 0.9}));
-  EXPECT_EQ(W.chosen(O), (Chosen{2, 2, 2, 2, 0}));
-  EXPECT_EQ(O.Subjects[4].Reason, BudgetReason);
-  EXPECT_EQ(O.Runs, 4u);
-}
-
-/// The best of many variants is partly the luckiest, so predictions of many kernels are too high.
-TEST(Confirmation, timeForTwoPairs_gainsAreLessThanPredicted_winIfTheyAreSure) {
-  for (double Predicted : {0.87, 0.6}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    for (int I = 0; I < 20; ++I)
-      W.add({0.91}, 2e5);
-    SelectionOutcome O = W.select(timeForRuns(4, W), predicted(std::vector<double>(20, Predicted)));
-    EXPECT_EQ(W.chosen(O), Chosen(20, Predicted > 0.8 ? 2 : 0)) << Predicted;
-  }
-}
-
-TEST(Confirmation, timeForTwoPairs_falseNomineeBesideWinners_isRarelyAccepted) {
-  if (CARVE_TEST_SANITIZED)
-    GTEST_SKIP() << "a simulation, for the optimised build";
-  constexpr unsigned Worlds = 2000;
-  std::mt19937_64 Random(11);
-  for (const RecordedScatter &Scatter : recordedScatter()) {
-    unsigned Accepted = 0;
-    for (unsigned I = 0; I < Worlds; ++I) {
-      SimulatedWorld W = fiveKernels(0.9);
-      W.Subjects[4].Ratios[2] = 1.0;
-      W.Scatter = [&] { return Scatter.draw(Random); };
-      SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.9, 0.9, 0.9, 0.97}));
-      Accepted += W.chosen(O)[4] == 2;
-    }
-    EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
   }
 }
 
@@ -721,65 +408,6 @@ TEST(Confirmation, faultOfTheKernelThatVaries_timeIsLeft_theOthersAreConfirmedAg
   EXPECT_EQ(W.Log[2], (Assignment{2, 0})) << "right after the fault";
   EXPECT_EQ(W.Log[3], (Assignment{1, 0})) << "the second pair begins, with the copy of the default";
   EXPECT_EQ(O.PairsMade, 3u);
-}
-
-/// A kernel with a small share shows in its own times, although the program's times do not show it.
-TEST(Confirmation, timeForTwoPairs_programScattersMore_winsByItsOwnTimes) {
-  for (double Ratio : {0.8, 1.0}) {
-    SimulatedWorld W;
-    W.OtherNs = 1e8;
-    W.add({Ratio});
-    W.add({1.0});
-    SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.8, 0.98}));
-    EXPECT_EQ(W.chosen(O), (Chosen{Ratio < 1 ? 2u : 0u, 0}));
-    EXPECT_EQ(O.Subjects[1].Reason, BudgetReason);
-    EXPECT_EQ(O.End, ConfirmationEnd::Budget);
-  }
-}
-
-/// A kernel that is faster makes the program faster. If the program's times show that it is not,
-/// something else has become slower.
-TEST(Confirmation, timeForTwoPairs_programContradicts_isNotDecided) {
-  SimulatedWorld W;
-  W.add({0.5});
-  W.Twist = [](size_t, const Assignment &A, RunSample &Sample) {
-    if (!A.empty() && A[0] == 2)
-      Sample.ProgramNs += 0.45e6;
-  };
-  SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.5}));
-  EXPECT_EQ(W.chosen(O), (Chosen{0}));
-}
-
-TEST(Confirmation, timeForTwoPairs_gainsAreMoreThanPredictedBesideALoser_win) {
-  SimulatedWorld W;
-  W.OtherNs = 0;
-  W.add({1.03});
-  W.add({0.88});
-  W.add({0.90});
-  SelectionOutcome O = W.select(timeForRuns(4, W), predicted({0.94, 0.955, 0.96}));
-  EXPECT_EQ(W.chosen(O), (Chosen{0, 2, 2}));
-  EXPECT_EQ(O.Runs, 4u);
-}
-
-/// As many as of falseNominee_besideTrueWinners_isRarelyAccepted.
-TEST(Confirmation, timeForTwoPairs_falseNominee_isRarelyAccepted) {
-  if (CARVE_TEST_SANITIZED)
-    GTEST_SKIP() << "a simulation, for the optimised build";
-  constexpr unsigned Worlds = 2000;
-  std::mt19937_64 Random(7);
-  for (const RecordedScatter &Scatter : recordedScatter())
-    for (double Predicted : {0.95, 0.97, 0.99}) {
-      unsigned Accepted = 0;
-      for (unsigned I = 0; I < Worlds; ++I) {
-        SimulatedWorld W;
-        W.OtherNs = 0;
-        W.add({1.0});
-        W.Scatter = [&] { return Scatter.draw(Random); };
-        SelectionOutcome O = W.select(timeForRuns(4, W), predicted({Predicted}));
-        Accepted += W.chosen(O)[0] == 2 && O.Pairs == HurriedLook.Pairs;
-      }
-      EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.002) << Scatter.Name;
-    }
 }
 
 TEST(Confirmation, runLimit_keepsRunsForTheWinners) {

@@ -154,3 +154,34 @@ TEST(PairedTimes, supports_measuredNearerToThePrediction_isTrue) {
   EXPECT_FALSE(supports(pairs(4, 0.97, 0.05), 0.96)) << "it may be scatter";
   EXPECT_FALSE(supports(pairs(4, 0.97, 0.002), 1.0)) << "nothing was predicted";
 }
+
+TEST(PairedTimes, unpairedInterval_oneSlowRunOfTheDefault_movesTheLowerEnd) {
+  PairedTimes Times = pairs(2, 0.9);
+  Times.Default[0] *= 1.25;
+  RatioInterval R = unpairedInterval(Times);
+  EXPECT_NEAR(R.Median, 0.9, 1e-3);
+  EXPECT_NEAR(R.High, 0.9, 1e-3);
+  EXPECT_NEAR(R.Low, 0.9 / 1.25, 1e-3);
+}
+
+TEST(PairedTimes, areApart_slowestOverFastest_isNearerToThePrediction) {
+  PairedTimes Times = pairs(2, 0.9);
+  EXPECT_TRUE(areApart(Times, 0.9));
+  EXPECT_FALSE(areApart(Times, 0.7)) << "twice as much was predicted";
+  EXPECT_FALSE(areApart(pairs(2, 0.99), 0.99)) << "the clock may have changed by so much";
+  Times.Tuned[1] *= 1.06;
+  EXPECT_FALSE(areApart(Times, 0.9));
+  Times = pairs(2, 0.9);
+  Times.Earlier.clear();
+  EXPECT_FALSE(areApart(Times, 0.9)) << "the default has run twice";
+  Times = pairs(2, 0.9);
+  Times.Sharing = 1;
+  EXPECT_FALSE(areApart(Times, 0.9)) << "both pairs have the same run of the default";
+  EXPECT_FALSE(areApart(pairs(1, 0.9).withEarlierDefaults(), 0.9)) << "a single tuned run";
+}
+
+TEST(PairedTimes, interval_ofOnePair_isItsRatio) {
+  RatioInterval R = pairedInterval(pairs(1, 0.9), 0.001);
+  EXPECT_EQ(R.Low, R.Median);
+  EXPECT_EQ(R.High, R.Median);
+}

@@ -108,4 +108,42 @@ private:
   std::normal_distribution<double> Normal;
 };
 
+/// Five kernels with nominees. Times scatter by 0.3 %. The first has half of the time and gains 20
+/// %, the others have a twentieth each and gain \p SmallRatio says.
+inline SimulatedWorld fiveKernels(double SmallRatio) {
+  SimulatedWorld W;
+  W.Noise = 0.003;
+  W.OtherNs = 3e6;
+  W.add({0.8}, 5e6);
+  for (int I = 0; I < 4; ++I)
+    W.add({SmallRatio}, 5e5);
+  return W;
+}
+
+inline std::vector<SubjectSpace> predicted(const std::vector<double> &Ratios) {
+  std::vector<SubjectSpace> Spaces;
+  for (size_t S = 0; S < Ratios.size(); ++S) {
+    Spaces.push_back({"s" + std::to_string(S), 3, 2});
+    Spaces.back().Predicted = Ratios[S];
+  }
+  return Spaces;
+}
+
+/// The same for nominees whose output a timing run has compared.
+inline std::vector<SubjectSpace> compared(const std::vector<double> &Ratios) {
+  std::vector<SubjectSpace> Spaces = predicted(Ratios);
+  for (SubjectSpace &S : Spaces)
+    S.Compared = true;
+  return Spaces;
+}
+
+/// Limits with time for \p Runs runs of \p W, which take a second each.
+inline SelectionLimits timeForRuns(double Runs, const SimulatedWorld &W) {
+  SelectionLimits Limits;
+  Limits.BudgetS = Runs;
+  Limits.RunS = 1;
+  Limits.ElapsedS = [&W] { return double(W.Log.size()); };
+  return Limits;
+}
+
 } // namespace carve
