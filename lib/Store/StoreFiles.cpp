@@ -92,8 +92,7 @@ llvm::Expected<std::string> StoreFiles::readEntry(llvm::StringRef Path, uint64_t
   });
 }
 
-llvm::Expected<std::optional<std::string>> StoreFiles::readIfThere(llvm::StringRef Path) const {
-  llvm::Expected<std::string> Text = readEntry(Path);
+llvm::Expected<std::optional<std::string>> StoreFiles::ifThere(llvm::Expected<std::string> Text) {
   if (Text)
     return std::optional(std::move(*Text));
   llvm::Error Failed = Text.takeError();
@@ -101,6 +100,10 @@ llvm::Expected<std::optional<std::string>> StoreFiles::readIfThere(llvm::StringR
     return Failed;
   llvm::consumeError(std::move(Failed));
   return std::nullopt;
+}
+
+llvm::Expected<std::optional<std::string>> StoreFiles::readIfThere(llvm::StringRef Path) const {
+  return ifThere(readEntry(Path));
 }
 
 bool StoreFiles::renewTime(const std::string &Path) {

@@ -54,6 +54,8 @@ protected:
   llvm::Error notUsed() const;
   /// Returns true if the error means that a file, or a directory above it, does not exist.
   static bool isMissing(const llvm::Error &Failed);
+  /// Returns nothing instead of such an error.
+  static llvm::Expected<std::optional<std::string>> ifThere(llvm::Expected<std::string> Text);
   /// Renews the age of \p Path. If the system refuses that, the entry is only evicted earlier than
   /// necessary. Returns false if the entry has gone already.
   static bool renewTime(const std::string &Path);

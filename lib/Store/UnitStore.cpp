@@ -301,17 +301,12 @@ llvm::Expected<std::optional<std::string>> UnitStore::flavour(llvm::StringRef Ke
   llvm::Expected<std::string> Digest = parseFlavour(**Json, Path);
   if (!Digest)
     return Digest.takeError();
-  llvm::Expected<std::string> Ptx = blob(*Digest);
-  if (Ptx) {
+  llvm::Expected<std::optional<std::string>> Ptx = ifThere(blob(*Digest));
+  if (Ptx && *Ptx) {
     renewAge(Path);
     renewAge(blobPath(root(), *Digest));
-    return std::optional(std::move(*Ptx));
   }
-  llvm::Error Failed = Ptx.takeError();
-  if (!isMissing(Failed))
-    return Failed;
-  llvm::consumeError(std::move(Failed));
-  return std::nullopt;
+  return Ptx;
 }
 
 llvm::Error UnitStore::putFlavour(llvm::StringRef Key, llvm::StringRef Ptx) {

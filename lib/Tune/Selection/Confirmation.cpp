@@ -46,6 +46,7 @@ private:
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
   PairedVerdict judge(size_t S, double Level);
+  bool timeForPair() const;
   std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
   void giveUp(size_t S, ConfirmationEnd Limit);
   void giveUpAll(std::vector<size_t> &Standing, const std::vector<size_t> &Open,
@@ -131,7 +132,7 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
 /// decided.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Haste.isLone() ? Limits.EarlierProgramNs.empty()
-                     : !Pairs.last().SharesDefault && Runs.timeFor(2))
+                     : !Pairs.last().SharesDefault && timeForPair())
     return false;
   const HurriedWinners Winners = Haste.winners(Standing);
   if (Winners.Subjects.empty())
@@ -166,9 +167,15 @@ bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
   return !Standing.empty();
 }
 
+/// Whether there is time for one more pair. Where two have been made, they may decide, so that the
+/// budget is only spent on a third one if this will surely end in time.
+bool Confirmation::timeForPair() const {
+  return Pairs.size() < HurriedLook.Pairs ? Runs.timeFor(2) : Runs.surelyTimeFor(2);
+}
+
 /// Why \p MorePairs cannot be made, if something prevents it.
 std::optional<ConfirmationEnd> Confirmation::limitReached(unsigned MorePairs) const {
-  if (!Runs.timeFor(2 * MorePairs))
+  if (!(MorePairs == 1 ? timeForPair() : Runs.timeFor(2 * MorePairs)))
     return ConfirmationEnd::Budget;
   if (!Runs.mayRun(2 * MorePairs))
     return ConfirmationEnd::RunLimit;
@@ -247,7 +254,7 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
 /// The pair whose run of the default the next one uses again if there is no time for two runs: the
 /// one before it, or the traced run if one run of the candidates may do.
 std::optional<ConfirmedPair> Confirmation::defaultToShare(llvm::ArrayRef<size_t> Standing) const {
-  if (Pairs.size() >= HurriedLook.Pairs || Runs.timeFor(2))
+  if (Pairs.size() >= HurriedLook.Pairs || timeForPair())
     return std::nullopt;
   if (Pairs.size() > 0)
     return Pairs.last();
@@ -261,7 +268,7 @@ std::optional<ConfirmedPair> Confirmation::defaultToShare(llvm::ArrayRef<size_t>
 /// subject had to be removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
-    if (Pairs.size() >= HurriedLook.Pairs && !Runs.timeFor(2))
+    if (Pairs.size() >= HurriedLook.Pairs && !timeForPair())
       return true;
     std::optional<ConfirmedPair> Before = defaultToShare(Standing);
     if (Before && Pairs.size() > 0 && !Runs.timeFor(1))

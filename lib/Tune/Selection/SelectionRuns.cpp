@@ -55,14 +55,21 @@ SelectionRuns::SelectionRuns(const std::vector<SubjectSpace> &Subjects,
   }
 }
 
-bool SelectionRuns::timeFor(unsigned More) const {
-  if (Limits.BudgetS <= 0)
-    return true;
-  double Now = Limits.ElapsedS();
-  // The estimate counts as three runs: a single one may have needed a second to check its output.
+/// Seconds that one run takes. What was estimated before counts as three runs: a single one may
+/// have needed a second to check its output.
+double SelectionRuns::meanRunS() const {
   constexpr double EstimateRuns = 3;
-  double RunS = (Now - StartS + EstimateRuns * Limits.RunS) / (Outcome.Runs + EstimateRuns);
-  return Now + More * RunS <= Limits.BudgetS;
+  return (Limits.ElapsedS() - StartS + EstimateRuns * Limits.RunS) / (Outcome.Runs + EstimateRuns);
+}
+
+bool SelectionRuns::timeFor(unsigned More, double EachS) const {
+  return Limits.BudgetS <= 0 || Limits.ElapsedS() + More * EachS <= Limits.BudgetS;
+}
+
+bool SelectionRuns::timeFor(unsigned More) const { return timeFor(More, meanRunS()); }
+
+bool SelectionRuns::surelyTimeFor(unsigned More) const {
+  return timeFor(More, std::max(LongestS, meanRunS()));
 }
 
 /// Tells the display that this selection will have made \p InAll runs.
@@ -74,7 +81,10 @@ llvm::Expected<RunSample> SelectionRuns::runOnce(const Assignment &A) {
   Expected = std::max(Expected, Outcome.Runs + 1);
   tell(Expected);
   ++Outcome.Runs;
-  return Run(A);
+  const double BeforeS = Limits.ElapsedS();
+  llvm::Expected<RunSample> Sample = Run(A);
+  LongestS = std::max(LongestS, Limits.ElapsedS() - BeforeS);
+  return Sample;
 }
 
 void SelectionRuns::exclude(Choice C, const std::string &Fault) {

@@ -31,6 +31,8 @@ public:
   }
   /// Whether the budget has time for \p Runs more runs, judged by the mean time of those made.
   bool timeFor(unsigned Runs) const;
+  /// The same, but judged by the longest of those made if that took longer.
+  bool surelyTimeFor(unsigned Runs) const;
   /// Reports that all runs are made.
   void finish() { tell(Outcome.Runs); }
 
@@ -57,8 +59,12 @@ private:
   RunFunction Run;
   ProgressDisplay &Progress;
   bool FoundInTime = true; ///< Whether findFaults() had time for all runs.
+  double meanRunS() const;
+  bool timeFor(unsigned Runs, double EachS) const;
+
   unsigned Expected = 0;
   double StartS;
+  double LongestS = 0; ///< Seconds of the longest run so far.
 };
 
 /// Prints up to three numbers with the printf format \p Format.

@@ -43,6 +43,23 @@ TEST(HurriedConfirmation, oneSlowRunOfTheDefault_runsThatAreApartWin) {
     }
 }
 
+/// Runs take longer than the traced one on a busy host. Two pairs decide about a clear gain, and
+/// the third one might end after the budget.
+TEST(HurriedConfirmation, oneRunTookLonger_thirdPairMightBeLate_isNotMade) {
+  for (double Gained : {0.1, 0.0}) {
+    SimulatedWorld W;
+    W.OtherNs = 0;
+    W.add({1 - Gained});
+    double Now = 0;
+    W.Twist = [&](size_t Run, const Assignment &, RunSample &) { Now += Run == 2 ? 1.6 : 1; };
+    SelectionLimits Limits = timeForRuns(7, W);
+    Limits.ElapsedS = [&Now] { return Now; };
+    SelectionOutcome O = W.select(Limits, predicted({0.9}));
+    EXPECT_EQ(O.Runs, 4u);
+    EXPECT_EQ(W.chosen(O), Chosen{Gained > 0 ? 2u : 0u});
+  }
+}
+
 /// A slow run in the first of three pairs: there is no time for more.
 TEST(HurriedConfirmation, oneSlowRunOfTheDefault_timeForThreePairs_wins) {
   for (double Ratio : {0.96, 1.0}) {
