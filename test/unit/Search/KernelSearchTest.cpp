@@ -171,6 +171,28 @@ TEST(KernelSearch, rest_slowVariants_doNotPromiseFastOnes) {
   EXPECT_LT(PromiseAfter(3), 1.5 * Usual);
 }
 
+/// Code for known values may have a third of the instructions, and be slower all the same.
+TEST(KernelSearch, rest_fewInstructionsThatWereSlow_doNotHideOthers) {
+  auto PromiseAfter = [](double Work) {
+    KnobSpace Space = space();
+    Space.FrontEndKnobs = {FrontEndKnob::KnownLaunch};
+    const VariantSetting Known{.FrontEnd = FrontEndKnob::KnownLaunch};
+    KernelSearch S(Space, 2);
+    World W;
+    W.Ratio = [&](const VariantSetting &V) { return V == Known ? 1.03 : 1.0; };
+    W.Code = [&](Candidate &C) {
+      KernelCounts &Counts = C.Metrics.Counts.emplace();
+      Counts.Instructions = Counts.GlobalLoadBytes = C.Setting == Known ? Work : 1000;
+    };
+    W.run(S, {12});
+    EXPECT_TRUE(llvm::is_contained(W.Timed[0], Known));
+    return S.rest().Promise;
+  };
+  double Usual = PromiseAfter(1000);
+  EXPECT_GE(Usual, LeastPromise);
+  EXPECT_GE(PromiseAfter(300), 0.5 * Usual);
+}
+
 TEST(KernelSearch, settingNotTried_isProposedAgain) {
   KernelSearch S(space(), 2);
   std::vector<VariantSetting> Wanted = S.propose(6), Tried(Wanted.begin(), Wanted.begin() + 2);
