@@ -49,7 +49,7 @@ GainProspect GainProspect::next(double Nominated, double ByModel, double ByRunsN
 bool GainProspect::favoursSearch() const {
   // Two pairs seldom lose what is in hand, so a promise of several times as much is worth it,
   // although models are often wrong.
-  constexpr double Little = 0.01, TimesInHand = 5, Clear = 0.04, WorthARun = 0.005;
+  constexpr double Little = 0.01, TimesInHand = 5, Clear = 0.02, WorthARun = 0.005;
   constexpr unsigned MostIdle = 2;
   if (InHand >= Clear && ByRuns < LeastPromise && Promised >= WorthARun && Idle < MostIdle)
     return true;

@@ -36,7 +36,7 @@ struct GainProspect {
                     bool RunsHaveTime = true) const;
   /// Returns whether another round promises more than a confirmation, and enough to be worth a run
   /// at all. What is in hand is risked for a promise if it is less than 1 %, or if the promise is
-  /// more than five times as much. Two pairs of runs confirm 4 % and more, so that is hardly at
+  /// more than five times as much. Two pairs of runs confirm 2 % and more, so that is hardly at
   /// risk, and the promise needs to be 0.5 %, unless some kernels can only be timed by whole runs,
   /// or two rounds in a row have hardly found anything.
   bool favoursSearch() const;

@@ -23,6 +23,8 @@ TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
       << "what is in hand is not risked";
   EXPECT_TRUE((GainProspect{.InHand = 0.04, .Promised = 0.005}).favoursSearch())
       << "two pairs confirm what is in hand";
+  EXPECT_TRUE((GainProspect{.InHand = 0.02, .Promised = 0.005}).favoursSearch());
+  EXPECT_FALSE((GainProspect{.InHand = 0.0199, .Promised = 0.005}).favoursSearch());
   EXPECT_FALSE((GainProspect{.InHand = 0.04, .Promised = 0.02, .ByRuns = 0.01}).favoursSearch())
       << "whole runs need the time";
   EXPECT_FALSE((GainProspect{.InHand = 0, .Promised = 0.0019}).favoursSearch())
