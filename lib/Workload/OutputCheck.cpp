@@ -13,11 +13,12 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference && (Stretch.any() || Plain < MostPlain)) {
+    if (WhyNoRun(/*Stretched=*/false) && ComparedInMemory &&
+        !Reference.difference(Output, /*AnyTimes=*/true)) {
+      logLine("only times differ: " + *Difference);
+      return std::nullopt;
+    }
     if (std::optional<std::string> Why = WhyNoRun(Stretch.any())) {
-      if (ComparedInMemory && !Reference.difference(Output, /*AnyTimes=*/true)) {
-        logLine("only times differ: " + *Difference);
-        return std::nullopt;
-      }
       *Difference += "; the default was not run again: " + *Why;
       break;
     }

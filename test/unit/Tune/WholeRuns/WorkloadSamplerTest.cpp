@@ -176,6 +176,39 @@ TEST_F(WorkloadSamplerTest, onlyTimesDifferAndNoTimeIsLeft_isNoFaultIfMemoryWasC
   EXPECT_TRUE(IsSound(false, {0, 0}, "sum 1 in 0.2 s\n")) << "the default";
 }
 
+/// The stretched run is made without time for it, so that programs which print times can be tuned.
+/// It is not, where what a timing run has compared says as much.
+TEST_F(WorkloadSamplerTest, noTimeIsLeft_stretchedRunIsMadeOnlyIfMemoryWasNotCompared) {
+  unsigned Stretched = 0;
+  auto SoundAfter = [&](bool Compared, std::string Printed) {
+    Stretched = 0;
+    OutputCheck Hurried(
+        [&](const probe::TimeStretch &By) {
+          Stretched += By.any();
+          return runWorkload(Spec, Probe, {}, Runner, By, nullptr);
+        },
+        [](bool IsStretched) {
+          return IsStretched ? std::nullopt : std::optional<std::string>("no time");
+        });
+    Hurried.stretchTimeBy({.LaunchNs = 1000});
+    std::vector<SubjectSpace> Selected = subjectsOf(Job, Built, TuningScope::Kernel);
+    Selected[0].Nominee = 2;
+    Selected[0].Compared = Compared;
+    WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Selected, Spec, Probe, Runner, Hurried,
+                            Images.path());
+    valueOf(Sampler.run({}));
+    SwappedOutput = std::move(Printed);
+    return !valueOf(Sampler.run({2, 0})).Fault;
+  };
+  DefaultOutput = "sum 1 in 0.3 s\n";
+  EXPECT_TRUE(SoundAfter(true, "sum 1 in 0.2 s\n"));
+  EXPECT_EQ(Stretched, 0u);
+  EXPECT_FALSE(SoundAfter(true, "sum 2 in 0.3 s\n"));
+  EXPECT_EQ(Stretched, 1u);
+  EXPECT_FALSE(SoundAfter(false, "sum 1 in 0.2 s\n")) << "the default prints the same again";
+  EXPECT_EQ(Stretched, 1u);
+}
+
 TEST_F(WorkloadSamplerTest, run_incompleteRecordsOrUnswappedImage_isAFault) {
   WorkloadSampler Sampler = sampler();
   valueOf(Sampler.run({}));
