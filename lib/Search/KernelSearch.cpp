@@ -273,9 +273,9 @@ void KernelSearch::fill(std::vector<VariantSetting> &Proposed, size_t Most) cons
 /// What is left is judged by a model in which no time is further above what was expected than the
 /// fastest is below it, or than caps usually differ. Spilling makes some variants several times
 /// slower, which does not make it likelier that others are several times faster, but the model's
-/// scale is symmetric. No time gets better than the default's by this: of code from which much was
-/// expected in vain nothing would be left that could be faster. The search itself uses the times as
-/// they are: to overrate what is uncertain makes it explore.
+/// scale is symmetric. This never makes a time better than the default's: otherwise code that was
+/// expected to be fast, and was slow, would count as fast, and nothing else could promise more. The
+/// search itself uses the times as they are: to overrate what is uncertain makes it explore.
 KernelSearch::Rest KernelSearch::rest(llvm::ArrayRef<VariantSetting> Also) const {
   Rest Left;
   if (Effort == 0 && Round > 0)

@@ -75,6 +75,9 @@ static FileLock lock(const std::string &Path) {
 
 StoreLock::StoreLock(llvm::StringRef Root) {
   constexpr std::chrono::seconds Patience(20);
+  // Without a folder there is no store to lock. The file would lie in the working directory.
+  if (Root.empty())
+    return;
   bool Link = isShared(Root.str());
   if (!Link) {
     FileLock Own = lock(lockPath(Root));

@@ -41,12 +41,12 @@ private:
   bool mayConfirmAgain() const { return !limitReached(leastPairs(Subjects)); }
   std::optional<ConfirmedPair> defaultToShare(llvm::ArrayRef<size_t> Standing) const;
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
-  bool mayBegin(const std::vector<size_t> &Standing);
+  bool mayBegin(std::vector<size_t> &Standing);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
   bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
   PairedVerdict judge(size_t S, double Level);
-  bool timeForPair() const;
+  bool timeForPairs(unsigned More) const;
   std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
   void giveUp(size_t S, ConfirmationEnd Limit);
   void giveUpAll(std::vector<size_t> &Standing, const std::vector<size_t> &Open,
@@ -58,9 +58,7 @@ private:
   std::vector<size_t> provenInHaste(llvm::ArrayRef<size_t> Standing);
   bool winsByLastPairs(std::vector<size_t> &Standing);
   PairedTimes timesOf(size_t S) const { return Pairs.timesOf(S, Subjects[S].EarlierNs); }
-  double highBound(size_t S) const {
-    return carve::highBound(Limits, Outcome.Subjects[S].ControlDistance);
-  }
+  double highBound(size_t S) const { return Limits.highBound(Outcome.Subjects[S].ControlDistance); }
   void compareProgram(llvm::ArrayRef<size_t> Standing);
   bool isSlowerInWallTime() const;
   bool isEachRunSlower() const;
@@ -132,7 +130,7 @@ std::vector<size_t> without(llvm::ArrayRef<size_t> Winners, const std::vector<si
 /// decided.
 bool Confirmation::winsInHaste(std::vector<size_t> &Standing) {
   if (Haste.isLone() ? Limits.EarlierProgramNs.empty()
-                     : !Pairs.last().SharesDefault && timeForPair())
+                     : !Pairs.last().SharesDefault && timeForPairs(1))
     return false;
   const HurriedWinners Winners = Haste.winners(Standing);
   if (Winners.Subjects.empty())
@@ -167,15 +165,15 @@ bool Confirmation::winsByLastPairs(std::vector<size_t> &Standing) {
   return !Standing.empty();
 }
 
-/// Whether there is time for one more pair. Where two have been made, they may decide, so that the
-/// budget is only spent on a third one if this will surely end in time.
-bool Confirmation::timeForPair() const {
-  return Pairs.size() < HurriedLook.Pairs ? Runs.timeFor(2) : Runs.surelyTimeFor(2);
+/// Whether there is time for \p More pairs. Where two have been made, they may decide, so that the
+/// budget is only spent on others if these will surely end in time.
+bool Confirmation::timeForPairs(unsigned More) const {
+  return Pairs.size() < HurriedLook.Pairs ? Runs.timeFor(2 * More) : Runs.surelyTimeFor(2 * More);
 }
 
 /// Why \p MorePairs cannot be made, if something prevents it.
 std::optional<ConfirmationEnd> Confirmation::limitReached(unsigned MorePairs) const {
-  if (!(MorePairs == 1 ? timeForPair() : Runs.timeFor(2 * MorePairs)))
+  if (!timeForPairs(MorePairs))
     return ConfirmationEnd::Budget;
   if (!Runs.mayRun(2 * MorePairs))
     return ConfirmationEnd::RunLimit;
@@ -254,11 +252,11 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
 /// The pair whose run of the default the next one uses again if there is no time for two runs: the
 /// one before it, or the traced run if one run of the candidates may do.
 std::optional<ConfirmedPair> Confirmation::defaultToShare(llvm::ArrayRef<size_t> Standing) const {
-  if (Pairs.size() >= HurriedLook.Pairs || timeForPair())
+  if (Pairs.size() >= HurriedLook.Pairs || timeForPairs(1))
     return std::nullopt;
   if (Pairs.size() > 0)
     return Pairs.last();
-  if (Haste.mayDoWithOneRun(Standing))
+  if (!Haste.ableByOneRun(Standing).empty())
     return Haste.tracedDefault();
   return std::nullopt;
 }
@@ -268,7 +266,7 @@ std::optional<ConfirmedPair> Confirmation::defaultToShare(llvm::ArrayRef<size_t>
 /// subject had to be removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
-    if (Pairs.size() >= HurriedLook.Pairs && !timeForPair())
+    if (Pairs.size() >= HurriedLook.Pairs && !timeForPairs(1))
       return true;
     std::optional<ConfirmedPair> Before = defaultToShare(Standing);
     if (Before && Pairs.size() > 0 && !Runs.timeFor(1))
@@ -294,11 +292,18 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
 
 /// Whether there is time for a confirmation of \p Standing. The first one begins if there is time
 /// for one pair, because what a run takes is only estimated before it, or for one run if that may
-/// do. One that is made again needs time for two pairs: otherwise the pairs that there are tell
-/// more. If these are fewer than two, a kept pair may begin it.
-bool Confirmation::mayBegin(const std::vector<size_t> &Standing) {
-  if (!std::exchange(Began, true))
-    return Runs.timeFor(2) || (Runs.timeFor(1) && Haste.mayDoWithOneRun(Standing));
+/// do: then those that it cannot confirm are given up, so that they cause no fault in it. One that
+/// is made again needs time for two pairs: otherwise the pairs that there are tell more. If these
+/// are fewer than two, a kept pair may begin it.
+bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
+  if (!std::exchange(Began, true)) {
+    if (Runs.timeFor(2))
+      return true;
+    if (!Runs.timeFor(1))
+      return false;
+    giveUpAll(Standing, without(Haste.ableByOneRun(Standing), Standing), ConfirmationEnd::Budget);
+    return !Standing.empty();
+  }
   return Runs.timeFor(2 * HurriedLook.Pairs) ||
          (Pairs.size() < HurriedLook.Pairs && Pairs.keptOf(Standing));
 }

@@ -28,15 +28,16 @@ namespace carve {
 /// times. If the program's own GPU time has a median above 1, or its wall time and the span of its
 /// kernels are measurably above 1 (0.5 % each), all subjects keep their defaults.
 ///
-/// With a budget, a confirmation starts if there is time for one pair. If there is then no time for
-/// two runs, the second pair shares the default's run of the first, so that three runs decide. If
-/// there is no time for the third run either, the default's earlier runs count in the place of more
-/// pairs (LoneLook), for subjects whose output a timing run has compared. If there is time for a
-/// single run from the beginning, it is one of these candidates, and is compared with the traced
-/// run (GainForOneRun). These runs have no control copies, so the control's distance counts as 0.
-/// Of wall time and span a single pair only tells that they have grown by a tenth. Where the time
-/// is up and some run was slow by chance, subjects win whose runs are apart all the same
-/// (areApart()).
+/// With a budget, a confirmation starts if there is time for one pair, or for one run of candidates
+/// that this may confirm. If there is after a pair no time for two runs, the second pair shares the
+/// default's run of the first, so that three runs decide. If there is no time for the third run
+/// either, the default's earlier runs count in the place of more pairs (LoneLook), for subjects
+/// whose output a timing run has compared. If there is time for a single run from the beginning, it
+/// is one of these candidates with large gains, and is compared with the traced run
+/// (GainForOneRun), and so is a second one if there is time for it then. These runs have no control
+/// copies, so the control's distance counts as 0. Of wall time and span a single pair only tells
+/// that they have grown by a tenth. Where the time is up and a run of the default was slow by
+/// chance, subjects win whose runs are apart all the same (areApart()).
 ///
 /// Subjects that are undecided keep their default with BudgetReason. If candidates were dropped and
 /// there is no time to confirm the others again, those win that a timing run has nominated and

@@ -9,17 +9,16 @@
 
 using namespace carve;
 
-double carve::highBound(const SelectionLimits &Limits, double ControlDistance) {
-  return 1 - std::max(Limits.LeastMargin, 2 * ControlDistance);
-}
-
-bool HurriedConfirmation::mayDoWithOneRun(llvm::ArrayRef<size_t> Standing) const {
-  return !Limits.EarlierProgramNs.empty() && Limits.PlainWallS > 0 &&
-         llvm::any_of(Standing, [&](size_t S) {
-           const SubjectSpace &Subject = Subjects[S];
-           return Subject.Compared && !Subject.EarlierNs.empty() && Subject.Predicted > 0 &&
-                  Subject.Predicted <= 1 - GainForOneRun;
-         });
+std::vector<size_t> HurriedConfirmation::ableByOneRun(llvm::ArrayRef<size_t> Standing) const {
+  std::vector<size_t> Able;
+  if (Limits.EarlierProgramNs.empty() || Limits.PlainWallS <= 0)
+    return Able;
+  llvm::copy_if(Standing, std::back_inserter(Able), [&](size_t S) {
+    const SubjectSpace &Subject = Subjects[S];
+    return Subject.Compared && !Subject.EarlierNs.empty() && Subject.Predicted > 0 &&
+           Subject.Predicted <= 1 - GainForOneRun;
+  });
+  return Able;
 }
 
 ConfirmedPair HurriedConfirmation::tracedDefault() const {
@@ -28,30 +27,39 @@ ConfirmedPair HurriedConfirmation::tracedDefault() const {
   for (const SubjectSpace &Subject : Subjects)
     Traced.Default.push_back(Subject.EarlierNs.empty() ? 0 : Subject.EarlierNs.front());
   Traced.ProgramDefault = Limits.EarlierProgramNs.front();
-  Traced.WallDefault = Limits.PlainWallS;
+  // The first run of a program may take longer than others: it finds no file in memory.
+  Traced.WallDefault =
+      Limits.RunS > 0 ? std::min(Limits.PlainWallS, Limits.RunS) : Limits.PlainWallS;
   Traced.SpanDefault = Limits.EarlierSpanNs;
   return Traced;
 }
 
-/// The interval from what one run has \p Measured to what was \p Predicted.
-static RatioInterval intervalOfOneRun(double Measured, double Predicted) {
-  return {Measured, std::min(Measured, Predicted), std::max(Measured, Predicted)};
+/// The median of the ratios \p Measured by runs beside the traced one, and the interval that has
+/// them and what was \p Predicted.
+static RatioInterval besideTraced(const std::vector<double> &Measured, double Predicted) {
+  auto [Least, Most] = std::minmax_element(Measured.begin(), Measured.end());
+  return {median(Measured), std::min(*Least, Predicted), std::max(*Most, Predicted)};
 }
 
-/// Whether the run of the candidates, over the traced one, tells what a timing run has predicted of
-/// subject \p S.
-bool HurriedConfirmation::isSureByOneRun(size_t S) {
+/// Whether each run of the candidates, over the traced one, tells what a timing run has predicted
+/// of subject \p S.
+bool HurriedConfirmation::isSureBesideTraced(size_t S) {
   const double Predicted = Subjects[S].Predicted;
   std::vector<double> Ratios = Pairs.timesOf(S, {}).ratios();
-  if (Ratios.empty())
+  if (Ratios.size() < Pairs.size())
+    return false;
+  const RatioInterval Ratio = besideTraced(Ratios, Predicted);
+  auto Agrees = [&](double Measured) {
+    return std::abs(std::log(Measured / Predicted)) <=
+           Limits.SumTolerance * std::abs(std::log(Predicted));
+  };
+  if (Ratio.High > 1 - GainForOneRun || !Agrees(Ratio.Low) || !Agrees(Ratio.High))
     return false;
   SubjectOutcome &O = Outcome.Subjects[S];
-  O.Ratio = intervalOfOneRun(Ratios.front(), Predicted);
-  O.Pairs = 1;
+  O.Ratio = Ratio;
+  O.Pairs = Pairs.size();
   O.ControlDistance = 0;
-  double Distance = std::abs(std::log(O.Ratio.Median / Predicted));
-  return O.Ratio.High <= 1 - GainForOneRun &&
-         Distance <= Limits.SumTolerance * std::abs(std::log(Predicted));
+  return true;
 }
 
 /// Whether the pairs support what was predicted of subject \p S. A single pair has to prove the
@@ -62,27 +70,32 @@ bool HurriedConfirmation::isSureByPairs(size_t S) {
   PairedTimes Times = Pairs.timesOf(S, Subject.EarlierNs);
   if (Times.count() < HurriedLook.Pairs)
     return false;
-  SubjectOutcome &O = Outcome.Subjects[S];
-  O.Ratio = pairedInterval(Times, look().Level);
-  O.Pairs = std::min<unsigned>(Times.count(), Pairs.size());
-  O.ControlDistance = Pairs.controlDistance(S);
-  auto IsProven = [&] { return O.Ratio.High < highBound(Limits, O.ControlDistance); };
+  RatioInterval Ratio = pairedInterval(Times, look().Level);
+  double ControlDistance = Pairs.controlDistance(S);
+  auto IsProven = [&] { return Ratio.High < Limits.highBound(ControlDistance); };
   bool Supported = supports(Times, Subject.Predicted);
   if ((!Supported || !IsProven()) && areApart(Times, Subject.Predicted)) {
-    O.Ratio = unpairedInterval(Times);
-    O.ControlDistance = 0; // All runs with the control are among those that it is apart from.
+    Ratio = unpairedInterval(Times);
+    ControlDistance = 0; // All runs with the control are among those that it is apart from.
     Supported = SomeAreApart = true;
   }
-  return Supported && O.Ratio.Median <= Limits.WinningRatio && (!isLone() || IsProven());
+  if (!Supported)
+    return false;
+  SubjectOutcome &O = Outcome.Subjects[S];
+  O.Ratio = Ratio;
+  O.Pairs = std::min<unsigned>(Times.count(), Pairs.size());
+  O.ControlDistance = ControlDistance;
+  return Ratio.Median <= Limits.WinningRatio && (!isLone() || IsProven());
 }
 
-/// Whether the pairs confirm subject \p S in haste. If its candidate has run only once in them,
-/// what that writes must have been compared before.
+/// Whether the pairs confirm subject \p S in haste. What its candidate writes must have been
+/// compared before if that has run only once in them, or beside the traced run alone.
 bool HurriedConfirmation::isSure(size_t S) {
   const SubjectSpace &Subject = Subjects[S];
-  if (Subject.Predicted <= 0 || Subject.EarlierNs.empty() || (isLone() && !Subject.Compared))
+  if (Subject.Predicted <= 0 || Subject.EarlierNs.empty() ||
+      ((isLone() || isBesideTraced()) && !Subject.Compared))
     return false;
-  return isByOneRun() ? isSureByOneRun(S) : isSureByPairs(S);
+  return isBesideTraced() ? isSureBesideTraced(S) : isSureByPairs(S);
 }
 
 std::vector<size_t> HurriedConfirmation::sure(llvm::ArrayRef<size_t> Standing) {
@@ -97,7 +110,7 @@ std::vector<size_t> HurriedConfirmation::sure(llvm::ArrayRef<size_t> Standing) {
 std::vector<size_t> HurriedConfirmation::provenOf(std::vector<size_t> Sure) const {
   llvm::erase_if(Sure, [&](size_t S) {
     const SubjectOutcome &O = Outcome.Subjects[S];
-    return O.Ratio.High >= highBound(Limits, O.ControlDistance);
+    return O.Ratio.High >= Limits.highBound(O.ControlDistance);
   });
   if (!Sure.empty() && Sum.isContradicted(Sure, look().Level))
     Sure.clear();
@@ -115,14 +128,15 @@ HurriedWinners HurriedConfirmation::winners(llvm::ArrayRef<size_t> Standing) {
   Winners.BySum = !Winners.Subjects.empty() && Sum.isAsPredicted(Winners.Subjects, look().Level,
                                                                  1 - Limits.LeastMargin, Tolerance);
   if (!Winners.BySum)
-    Winners.Subjects = isByOneRun() ? std::vector<size_t>() : provenOf(std::move(Winners.Subjects));
+    Winners.Subjects =
+        isBesideTraced() ? std::vector<size_t>() : provenOf(std::move(Winners.Subjects));
   return Winners;
 }
 
 RatioInterval HurriedConfirmation::programRatio(llvm::ArrayRef<size_t> Standing,
                                                 double Level) const {
   const PairedTimes Times = Sum.programTimes(Standing);
-  if (isByOneRun())
-    return intervalOfOneRun(Times.ratios().front(), Sum.predicted(Standing));
+  if (isBesideTraced())
+    return besideTraced(Times.ratios(), Sum.predicted(Standing));
   return SomeAreApart ? unpairedInterval(Times) : pairedInterval(Times, Level);
 }

@@ -30,30 +30,34 @@ public:
 
   /// Whether there is a single pair, whose run of the candidates is the only one.
   bool isLone() const { return Pairs.size() == LoneLook.Pairs; }
-  /// Whether there is a single run of the candidates, and the traced one of the default.
-  bool isByOneRun() const { return isLone() && Pairs.last().IsTraced; }
+  /// Whether the traced run is the only one of the default. Beside it there is one run of the
+  /// candidates, or a second one if there was time for it after all.
+  bool isBesideTraced() const {
+    return Pairs.last().IsTraced && (isLone() || Pairs.last().SharesDefault);
+  }
   /// The look that these pairs allow.
   const ConfirmationLook &look() const { return isLone() ? LoneLook : HurriedLook; }
-  /// Whether a single run of the candidates of \p Standing may confirm some of them: the traced run
-  /// is known, and a timing run has compared the output of one that gains GainForOneRun.
-  bool mayDoWithOneRun(llvm::ArrayRef<size_t> Standing) const;
+  /// Those of \p Standing whose candidates a single run may confirm: the traced run is known, and a
+  /// timing run has compared what they write and predicts GainForOneRun or more.
+  std::vector<size_t> ableByOneRun(llvm::ArrayRef<size_t> Standing) const;
   /// The traced run as the default's part of a pair.
   ConfirmedPair tracedDefault() const;
 
-  /// Those of \p Standing that are sure, and sets their ratios. If the program's times scatter too
+  /// Those of \p Standing that are sure. Sets the ratios of those whose times support what was
+  /// predicted. If the program's times scatter too
   /// much to confirm what they gain together, or are far from what was predicted, they are those
   /// that their own times prove.
   HurriedWinners winners(llvm::ArrayRef<size_t> Standing);
   /// Those of \p Standing that are sure and whose own times prove a gain; none if the program's
-  /// times contradict it. Sets the ratios of all that are sure.
+  /// times contradict it. Sets ratios as winners() does.
   std::vector<size_t> proven(llvm::ArrayRef<size_t> Standing);
   /// The program's ratio with the candidates of \p Standing, at \p Level. If winners are known by
-  /// runs that are apart, or by one run, its interval is found like theirs.
+  /// runs that are apart, or beside the traced run, its interval is found like theirs.
   RatioInterval programRatio(llvm::ArrayRef<size_t> Standing, double Level) const;
 
 private:
   bool isSure(size_t S);
-  bool isSureByOneRun(size_t S);
+  bool isSureBesideTraced(size_t S);
   bool isSureByPairs(size_t S);
   std::vector<size_t> sure(llvm::ArrayRef<size_t> Standing);
   std::vector<size_t> provenOf(std::vector<size_t> Sure) const;
@@ -65,9 +69,5 @@ private:
   SelectionOutcome &Outcome;
   bool SomeAreApart = false; ///< Whether some are sure because their runs are apart.
 };
-
-/// The upper end of its interval must be below this for a subject whose control copy is off by \p
-/// ControlDistance to win.
-double highBound(const SelectionLimits &Limits, double ControlDistance);
 
 } // namespace carve

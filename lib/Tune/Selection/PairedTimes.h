@@ -6,7 +6,8 @@
 /// Sequential Methods, 2000, chapter 9). The probability of error is spent over the looks (Lan and
 /// DeMets, Discrete sequential boundaries for clinical trials, 1983). No look counts on the looks
 /// before: by Bonferroni's inequality all of them together err with at most the sum of their
-/// levels, which is 0.95 %, however their times depend on each other.
+/// levels, which is 0.95 %, however their times depend on each other. areApart() and single runs
+/// beside the traced one have no level: they only count together with what a timing run has told.
 ///
 /// Three pairs tell little by ranks: the most extreme order of their signs comes up once in eight
 /// by chance. So the first looks use Student's t. But times of GPUs have heavy tails, and some
@@ -56,7 +57,8 @@ struct ConfirmationLook {
   double Level = 0;   ///< The probability that it takes a variant without gain for a faster one.
 };
 
-/// A look that is only made if there is no time for more pairs. It decides for candidates that a
+/// A look that is only made if there is no time for more pairs: after two of them, or after an
+/// undecided look at more. It decides for candidates that a
 /// timing run has nominated and that gain what that run predicts, together, or surely something
 /// each by itself. Two runs that are fast and three of the default that are slow by chance come up
 /// in at most 3.5 % of the programs that run at two speeds, and a timing run, which is immune to
@@ -104,14 +106,15 @@ inline constexpr double ScatterOfMost = 0.005;
 /// A single run of the tuned version is compared with the traced one of the default if there is no
 /// time for another one of either. Two runs show no scatter. So the run is only asked whether it
 /// agrees with what a timing run has measured in another way: both gains have to be at least this,
-/// and their logarithms may differ by SelectionLimits::SumTolerance.
+/// and their logarithms may differ by SelectionLimits::SumTolerance. If there is time for a second
+/// run of the tuned version after all, the same is asked of it.
 inline constexpr double GainForOneRun = 0.08;
 /// The runs of the tuned version and of the default that areApart() needs. If both versions are
 /// equally fast, the former are by chance faster than all of the latter once in ten times, whatever
 /// the distribution is; with the timing run's own error that is 0.5 %.
 inline constexpr unsigned ApartTuned = 2, ApartDefault = 3;
-/// The least gain, as predicted, for which areApart() asks. The clock of a GPU may change by less
-/// between runs.
+/// The least gain, as predicted, for which areApart() asks. A smaller difference may be a change of
+/// the GPU's clock between runs.
 inline constexpr double ApartGain = 0.015;
 
 /// The median ratio of \p Times and the interval of the ratio. Each of its ends is wrong with a

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -87,6 +88,12 @@ struct SelectionLimits {
   /// Returns the seconds since the tuning began. It must be set if there is a budget.
   std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;
+
+  /// The upper end of the interval must be below this for a subject to win whose control copy is
+  /// off by \p ControlDistance.
+  double highBound(double ControlDistance) const {
+    return 1 - std::max(LeastMargin, 2 * ControlDistance);
+  }
 };
 
 /// The result of screening for one variant.

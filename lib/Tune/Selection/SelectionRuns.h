@@ -31,7 +31,7 @@ public:
   }
   /// Whether the budget has time for \p Runs more runs, judged by the mean time of those made.
   bool timeFor(unsigned Runs) const;
-  /// The same, but judged by the longest of those made if that took longer.
+  /// The same, but judged by the longest run so far, or by the mean time if that is more.
   bool surelyTimeFor(unsigned Runs) const;
   /// Reports that all runs are made.
   void finish() { tell(Outcome.Runs); }
@@ -50,6 +50,8 @@ public:
   std::string Unexplained;
 
 private:
+  double meanRunS() const;
+  bool timeFor(unsigned Runs, double EachS) const;
   void tell(unsigned InAll) const;
   llvm::Expected<RunSample> runOnce(const Assignment &A);
   llvm::Expected<std::vector<Choice>> findFaults(const Assignment &A, std::vector<size_t> Suspects);
@@ -59,9 +61,6 @@ private:
   RunFunction Run;
   ProgressDisplay &Progress;
   bool FoundInTime = true; ///< Whether findFaults() had time for all runs.
-  double meanRunS() const;
-  bool timeFor(unsigned Runs, double EachS) const;
-
   unsigned Expected = 0;
   double StartS;
   double LongestS = 0; ///< Seconds of the longest run so far.

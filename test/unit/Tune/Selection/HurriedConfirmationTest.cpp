@@ -44,20 +44,25 @@ TEST(HurriedConfirmation, oneSlowRunOfTheDefault_runsThatAreApartWin) {
 }
 
 /// Runs take longer than the traced one on a busy host. Two pairs decide about a clear gain, and
-/// the third one might end after the budget.
+/// the third one might end after the budget. What a check of the output took does not count.
 TEST(HurriedConfirmation, oneRunTookLonger_thirdPairMightBeLate_isNotMade) {
-  for (double Gained : {0.1, 0.0}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({1 - Gained});
-    double Now = 0;
-    W.Twist = [&](size_t Run, const Assignment &, RunSample &) { Now += Run == 2 ? 1.6 : 1; };
-    SelectionLimits Limits = timeForRuns(7, W);
-    Limits.ElapsedS = [&Now] { return Now; };
-    SelectionOutcome O = W.select(Limits, predicted({0.9}));
-    EXPECT_EQ(O.Runs, 4u);
-    EXPECT_EQ(W.chosen(O), Chosen{Gained > 0 ? 2u : 0u});
-  }
+  for (bool ByACheck : {false, true})
+    for (double Gained : {0.1, 0.0}) {
+      SimulatedWorld W;
+      W.OtherNs = 0;
+      W.add({1 - Gained});
+      double Now = 0;
+      W.Twist = [&](size_t Run, const Assignment &, RunSample &Sample) {
+        double Seconds = Run == 2 ? 1.6 : 1;
+        Now += Seconds;
+        Sample.WallS = ByACheck ? 1 : Seconds;
+      };
+      SelectionLimits Limits = timeForRuns(7, W);
+      Limits.ElapsedS = [&Now] { return Now; };
+      SelectionOutcome O = W.select(Limits, predicted({0.9}));
+      EXPECT_EQ(O.Runs, ByACheck ? 6u : 4u);
+      EXPECT_EQ(W.chosen(O), Chosen{Gained > 0 ? 2u : 0u});
+    }
 }
 
 /// A slow run in the first of three pairs: there is no time for more.
@@ -67,11 +72,14 @@ TEST(HurriedConfirmation, oneSlowRunOfTheDefault_timeForThreePairs_wins) {
     W.OtherNs = 0;
     W.add({Ratio});
     W.Twist = [&](size_t Run, const Assignment &, RunSample &Sample) {
-      if (Run == 0)
+      if (Run == 0) {
         Sample.SubjectNs[0] *= 1.1;
+        Sample.ProgramNs *= 1.1;
+      }
     };
     SelectionOutcome O = W.select(timeForRuns(6.5, W), predicted({0.96}));
     EXPECT_EQ(O.Runs, 6u);
+    EXPECT_NEAR(O.Program.Median, Ratio, 0.005);
     EXPECT_EQ(W.chosen(O), Chosen{Ratio < 1 ? 2u : 0u});
     EXPECT_EQ(O.End, ConfirmationEnd::Budget);
   }
@@ -108,31 +116,53 @@ TEST(HurriedConfirmation, timeForOneRun_gainIsAsPredicted_wins) {
   EXPECT_EQ(Wins(0.9, compared({0.9}), /*Traced=*/false), Result(0, false));
 }
 
+/// Those that one run cannot confirm do not take part: they might cause a fault.
 TEST(HurriedConfirmation, timeForOneRun_notAllAreSure_theOthersWin) {
   SimulatedWorld W = fiveKernels(0.85);
   W.Noise = 0.001;
   W.Subjects[3].Ratios[2] = 0.98;
   W.Subjects[4].Ratios[2] = 1.0;
+  W.Faults[{3, 2}] = "line 1 differs";
   SelectionOutcome O = W.select(timeForOneRun(W), compared({0.8, 0.85, 0.85, 0.98, 0.85}));
+  EXPECT_EQ(W.Log, (std::vector<Assignment>{{2, 2, 2, 0, 2}}));
   EXPECT_EQ(W.chosen(O), (Chosen{2, 2, 2, 0, 0}));
+  EXPECT_EQ(O.Subjects[3].Reason, BudgetReason);
   EXPECT_EQ(O.Subjects[4].Reason, BudgetReason);
   EXPECT_NEAR(O.Program.Median, (4 + 2 * 0.425 + 1 + 3) / 10, 0.005);
 }
 
-/// The run may have been shorter than expected: then there is time for a second one.
-TEST(HurriedConfirmation, timeForOneRunAndThenForAnother_twoRunsDecide) {
-  for (double Ratio : {0.9, 0.96, 1.0}) {
-    SimulatedWorld W;
-    W.OtherNs = 0;
-    W.add({Ratio});
-    W.add({0.9}, 1e3);
-    SelectionLimits Limits = timeForOneRun(W);
-    Limits.BudgetS = 1.8;
-    Limits.ElapsedS = [&W] { return 0.5 * double(W.Log.size()); };
-    SelectionOutcome O = W.select(Limits, compared({std::min(Ratio, 0.96), 0.9}));
-    EXPECT_EQ(W.Log, (std::vector<Assignment>{{2, 2}, {2, 2}}));
-    EXPECT_EQ(O.Subjects[0].Chosen, Ratio < 1 ? 2u : 0u) << Ratio;
-  }
+/// The run may have been shorter than expected: then there is time for a second one, of which the
+/// same is asked.
+TEST(HurriedConfirmation, timeForOneRunAndThenForAnother_bothDecide) {
+  for (double Second : {0.9, 0.96})
+    for (double Ratio : {0.9, 0.93, 1.0}) {
+      SimulatedWorld W;
+      W.OtherNs = 0;
+      W.add({Ratio});
+      W.Twist = [&](size_t Run, const Assignment &, RunSample &Sample) {
+        if (Run == 1)
+          Sample.SubjectNs[0] *= Second / 0.9;
+      };
+      SelectionLimits Limits = timeForOneRun(W);
+      Limits.BudgetS = 1.8;
+      Limits.ElapsedS = [&W] { return 0.5 * double(W.Log.size()); };
+      SelectionOutcome O = W.select(Limits, compared({0.9}));
+      EXPECT_EQ(W.Log, (std::vector<Assignment>{{2}, {2}}));
+      EXPECT_EQ(W.chosen(O), Chosen{Ratio < 0.92 && Second < 0.92 ? 2u : 0u}) << Ratio;
+    }
+}
+
+/// If there is time to find the cause of a fault, the run without it decides.
+TEST(HurriedConfirmation, timeForOneRun_faultIsFound_theOthersWin) {
+  SimulatedWorld W;
+  W.OtherNs = 0;
+  W.add({0.8});
+  W.add({0.8});
+  W.Faults[{1, 2}] = "line 1 differs";
+  SelectionLimits Limits = timeForOneRun(W);
+  Limits.BudgetS = 1.8;
+  Limits.ElapsedS = [&W] { return 0.15 * double(W.Log.size()); };
+  EXPECT_EQ(W.chosen(W.select(Limits, compared({0.8, 0.8}))), (Chosen{2, 0}));
 }
 
 TEST(HurriedConfirmation, timeForOneRun_fault_nothingWins) {
@@ -175,7 +205,10 @@ TEST(HurriedConfirmation, timeForOneRun_falseNominee_isRarelyAccepted) {
         W.OtherNs = 0;
         W.add({1.0});
         W.Scatter = [&] { return Scatter.draw(Random); };
-        Accepted += W.chosen(W.select(timeForOneRun(W), compared({Predicted})))[0] == 2;
+        SelectionLimits Limits = timeForOneRun(W);
+        if (I % 2) // There is time for a second run then.
+          Limits.ElapsedS = [&W] { return 0.2 * double(W.Log.size()); };
+        Accepted += W.chosen(W.select(Limits, compared({Predicted})))[0] == 2;
       }
       EXPECT_LT(double(Accepted) / Worlds * InRunLimits().Alpha, 0.001)
           << Scatter.Name << " " << Predicted;
