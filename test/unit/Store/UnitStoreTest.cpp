@@ -242,7 +242,7 @@ TEST_F(UnitStoreTest, store_notWritable_onlyWritesFail) {
     EXPECT_TRUE(verifyStore(Store, true).empty());
   }
   EXPECT_EQ(valueOf(readFile(Dir->path() + "/file")), "in the way");
-  EXPECT_FALSE(llvm::sys::fs::exists("lock")) << "in the working directory";
+  EXPECT_FALSE(stdfs::exists("lock")) << "in the working directory";
 }
 
 TEST_F(UnitStoreTest, store_readOnly_isRead) {
