@@ -5,6 +5,10 @@
 
 #include "Store/UnitStore.h"
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 namespace carve {
 
 /// The content of the store in numbers.
