@@ -90,6 +90,7 @@ struct CloneRequest {
 bool isSystemFunction(llvm::StringRef Name);
 
 struct KernelHazards;
+struct PointerSource;
 
 /// A parsed PTX module. It is immutable: edits return new text.
 class PtxModule {
@@ -147,6 +148,11 @@ public:
   /// Returns what the body of the entry reads of its launch. Fails if the entry is not in the
   /// module.
   llvm::Expected<LaunchReads> launchReads(llvm::StringRef Entry) const;
+
+  /// Returns the places of the addresses by which the entry accesses global memory
+  /// (PointerSources.h). Fails if the entry is not in the module, and with Unsupported if that is
+  /// not known of all accesses, or if the entry calls a function.
+  llvm::Expected<std::vector<PointerSource>> pointerSources(llvm::StringRef Entry) const;
 
   /// Returns the effects of the entry and of all that it calls that a replay cannot undo
   /// (KernelHazards.h). Fails if the entry is not in the module.

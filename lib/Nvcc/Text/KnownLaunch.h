@@ -27,6 +27,14 @@ struct ArgumentValue {
   auto operator<=>(const ArgumentValue &) const = default;
 };
 
+/// Where an argument, or a field of one, has an address.
+struct PointerPlace {
+  unsigned Parameter = 0; ///< Counted from 0.
+  unsigned Offset = 0;    ///< Where the address is in the argument, in bytes.
+
+  auto operator<=>(const PointerPlace &) const = default;
+};
+
 /// Adds \p Value to \p Values, which are in the order of their places. Of two values at one place,
 /// the larger one stays.
 inline void addValue(std::vector<ArgumentValue> &Values, const ArgumentValue &Value) {
@@ -43,8 +51,11 @@ inline void addValue(std::vector<ArgumentValue> &Values, const ArgumentValue &Va
 struct KnownLaunch {
   std::vector<ArgumentValue> Values = {};
   std::optional<std::array<unsigned, 3>> Block = {}, Grid = {};
+  /// The addresses here, by rising place, lead into allocations of plain device memory that are all
+  /// different, so that what is written by one of them is not read by another.
+  std::vector<PointerPlace> Apart = {};
 
-  bool empty() const { return Values.empty() && !Block && !Grid; }
+  bool empty() const { return Values.empty() && !Block && !Grid && Apart.empty(); }
   auto operator<=>(const KnownLaunch &) const = default;
 };
 
@@ -52,6 +63,8 @@ struct KnownLaunch {
 struct KnownKernel {
   std::string Kernel; ///< Mangled.
   KnownLaunch Launch;
+  /// The parameters that may be `__restrict__` pointers at these launches, ascending, from 0.
+  std::vector<unsigned> Restrict = {};
 
   auto operator<=>(const KnownKernel &) const = default;
 };
