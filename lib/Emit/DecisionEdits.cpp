@@ -1,6 +1,7 @@
 #include "Emit/DecisionEdits.h"
 
 #include "Device/RegisterRegion.h"
+#include "Ptx/PointerSources.h"
 #include "Search/VariantEdit.h"
 #include "Support/Error.h"
 #include "Support/StayReason.h"
@@ -41,17 +42,42 @@ static bool usesClusters(const PtxModule &Ptx, const PtxEntry &Entry) {
          llvm::any_of(Entry.Callees, Names);
 }
 
+/// Returns why the addresses that the guard of \p E asks about are not what it needs, or nothing.
+/// Code with restrict pointers needs all by which nvcc's own code reads and writes memory.
+static std::optional<std::string> refusalOfPointers(const FurtherEntry &E, const PtxEntry &Entry,
+                                                    const PtxModule &Ptx) {
+  for (const PointerPlace &P : E.When.Apart) {
+    unsigned Bytes =
+        P.Parameter < Entry.ParameterBytes.size() ? Entry.ParameterBytes[P.Parameter] : 0;
+    if (uint64_t(P.Offset) + 8 > Bytes)
+      return "parameter " + std::to_string(P.Parameter) + " has no address at offset " +
+             std::to_string(P.Offset);
+  }
+  if (!E.Variant.Restrict)
+    return std::nullopt;
+  llvm::Expected<std::vector<PointerSource>> Sources = Ptx.pointerSources(Entry.Name);
+  if (!Sources)
+    return "restrict: " + llvm::toString(Sources.takeError());
+  for (const PointerSource &S : *Sources)
+    if (!llvm::is_contained(E.When.Apart, S.Place))
+      return "restrict: the guard does not ask about the address at offset " +
+             std::to_string(S.Place.Offset) + " of parameter " + std::to_string(S.Place.Parameter);
+  return std::nullopt;
+}
+
 std::optional<std::string> carve::refusalOfGuard(const FurtherEntry &E, const PtxEntry &Entry,
                                                  const PtxModule &Ptx, const EmitContext &Context) {
   // A launch takes an entry without asking for its cluster, so the code must name it.
   if (!Entry.Directives.ReqNCtaPerCluster && usesClusters(Ptx, Entry))
     return std::string("a launch may have a cluster that the entry would not have");
   if (!allowValues(Context.Entries) &&
-      (!E.When.Arguments.empty() || E.Variant.isForKnownLaunches()))
+      (!E.When.Arguments.empty() || !E.When.Apart.empty() || E.Variant.isForKnownLaunches()))
     return std::string("entries for values are not wanted");
   llvm::Expected<LaunchReads> Reads = Ptx.launchReads(Entry.Name);
   if (!Reads)
     return llvm::toString(Reads.takeError());
+  if (std::optional<std::string> Why = refusalOfPointers(E, Entry, Ptx))
+    return Why;
   // The guard reads the arguments of every launch.
   for (const ArgumentValue &V : E.When.Arguments) {
     unsigned Bytes =
@@ -135,8 +161,15 @@ llvm::Expected<unsigned> DecisionEdits::smemSpillingThreads(const PtxEntry &Entr
 }
 
 llvm::Expected<EntryEdit> DecisionEdits::editFor(const PtxEntry &Entry, const FurtherEntry &E) {
+  std::vector<unsigned> Restrict;
+  if (E.Variant.Restrict) {
+    llvm::Expected<std::vector<PointerSource>> Sources = Ptx.pointerSources(Entry.Name);
+    if (!Sources)
+      return Sources.takeError();
+    Restrict = restrictParameters(*Sources);
+  }
   auto Flavour = [&](const FrontEndSetting &S) {
-    return flavour(S.forKernel({Entry.Name, E.When.known()}));
+    return flavour(S.forKernel({Entry.Name, E.When.known(), Restrict}));
   };
   llvm::Expected<unsigned> MaxThreads = smemSpillingThreads(Entry, E);
   if (!MaxThreads)

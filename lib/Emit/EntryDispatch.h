@@ -2,12 +2,12 @@
 /// Makes an object choose among a kernel's entries at each launch. The host code that nvcc made
 /// stays as it is, byte for byte: only the names of the three functions of the CUDA runtime by
 /// which it registers kernels, asks for their handles and launches them are changed, to names of
-/// functions in a small C source that is written here, compiled by the host compiler and linked
+/// functions in a small C source (DispatchSource.h), compiled by the host compiler and linked
 /// into the object (`-r`). These register the further entries beside their kernel, and launch the
 /// first one whose guard holds.
 #pragma once
 
-#include "Search/EntryGuard.h"
+#include "Emit/DispatchSource.h"
 #include "Support/CommandRunner.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -17,19 +17,6 @@
 #include <vector>
 
 namespace carve {
-
-/// A further entry that the container of an object has.
-struct DispatchedEntry {
-  std::string Kernel, Name; ///< The kernel's mangled name, and the entry's.
-  EntryGuard When;
-  unsigned StaticSmemBytes = 0; ///< The most that the entry takes in any image.
-};
-
-/// Returns the C source that chooses among \p Entries. Those of one kernel lie together, in the
-/// order in which their guards are asked. \p Calls are the functions of the runtime that the object
-/// calls and that the source replaces; \p Tag is unique to the object.
-std::string dispatchSource(llvm::ArrayRef<DispatchedEntry> Entries,
-                           llvm::ArrayRef<std::string> Calls, llvm::StringRef Tag);
 
 /// Returns the functions of the runtime that \p Object calls and dispatchSource() replaces. Fails
 /// with Unsupported `no-launches` if it does not register and launch kernels in a known way, and

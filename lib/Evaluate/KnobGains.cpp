@@ -29,6 +29,7 @@ std::vector<NamedKnob> allKnobs() {
   for (FrontEndKnob Knob : frontEndKnobs())
     All.push_back(
         {nameOf(Knob).str(), [Knob](const VariantSetting &V) { return V.FrontEnd == Knob; }});
+  All.push_back({RestrictName.str(), [](const VariantSetting &V) { return V.Restrict; }});
   All.push_back({"knownptx", [](const VariantSetting &V) { return V.KnownPtx; }});
   All.push_back({"smem", [](const VariantSetting &V) { return V.SmemSpilling; }});
   for (LoadCaching Loads : {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})

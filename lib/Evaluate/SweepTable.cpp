@@ -31,6 +31,7 @@ enum Column {
   FirstOptional,
   SmemSpilling = FirstOptional,
   FrontEnd,
+  Restrict,
   KnownPtx,
   OptimizationLevel,
   SpillBytes,
@@ -54,6 +55,7 @@ constexpr std::array<llvm::StringLiteral, ColumnCount> ColumnNames{"program",
                                                                    "total_ns",
                                                                    "smem_spilling",
                                                                    "front_end_knob",
+                                                                   "restrict",
                                                                    "known_ptx",
                                                                    "optimization_level",
                                                                    "spill_bytes",
@@ -168,7 +170,9 @@ llvm::Error readSetting(const Line &L, SweepSetting &To) {
   if (L.text(Dlcm) != "-")
     if (llvm::Error E = L.read(Dlcm, To.Dlcm))
       return E;
-  for (auto [C, Switch] : {std::pair(SmemSpilling, &To.SmemSpilling), {KnownPtx, &To.KnownPtx}}) {
+  for (auto [C, Switch] : {std::pair(SmemSpilling, &To.SmemSpilling),
+                           {Restrict, &To.Restrict},
+                           {KnownPtx, &To.KnownPtx}}) {
     llvm::StringRef Text = L.text(C);
     if (Text != "0" && Text != "1" && Text != "-")
       return L.wrong(C, "0 or 1");

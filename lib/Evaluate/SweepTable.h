@@ -26,6 +26,7 @@ struct SweepSetting {
   std::string Dlcm;                           ///< ptxas' `-dlcm`; empty if it was not given.
   bool SmemSpilling = false;                  ///< Registers are spilled to shared memory.
   FrontEndKnob FrontEnd = FrontEndKnob::None; ///< What else cicc was told.
+  bool Restrict = false;                      ///< Pointers were restrict.
   bool KnownPtx = false; ///< What is known of the launches was put into the PTX.
   std::optional<unsigned> OptimizationLevel = {}; ///< ptxas' `--opt-level`.
 

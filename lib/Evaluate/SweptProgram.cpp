@@ -191,6 +191,7 @@ static std::optional<VariantSetting> withoutCaps(const SweepSetting &Row) {
   V.OptimizationLevel = Row.OptimizationLevel;
   V.SmemSpilling = Row.SmemSpilling;
   V.FrontEnd = Row.FrontEnd;
+  V.Restrict = Row.Restrict;
   V.KnownPtx = Row.KnownPtx;
   return V;
 }
@@ -233,6 +234,7 @@ SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
     if (V->RegisterUsageLevel)
       addTo(Space.RegisterUsageLevels, *V->RegisterUsageLevel,
             SweepSetting::DefaultRegisterUsageLevel);
+    Space.Restrict |= V->Restrict;
     Space.KnownPtx |= V->KnownPtx;
     Space.LessOptimized |= V->OptimizationLevel.has_value();
     addRows(Swept, K, *V, Knobs);

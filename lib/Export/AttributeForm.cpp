@@ -28,6 +28,9 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   else if (V.FrontEnd != FrontEndKnob::None)
     Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": only -Xcicc=" +
                    llvm::join(ciccArguments(V.FrontEnd), ",") + " sets it, for a whole file");
+  if (V.Restrict)
+    Lost.push_back(
+        "restrict: only __restrict__ at the kernel's pointers sets it, for all launches");
   if (V.KnownPtx)
     Lost.push_back("known-ptx: only a template or a copy of the kernel knows the values");
   if (V.SmemSpilling)

@@ -94,33 +94,42 @@ llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsi
   return llvm::Error::success();
 }
 
-static llvm::Error refusedKnob(FrontEndKnob Knob, llvm::StringRef StandardError) {
-  if (Knob == FrontEndKnob::KnownLaunch)
-    return unsupported("front-end-text", "cicc does not take a kernel's text with assumptions: " +
-                                             StandardError.trim());
+/// Whether \p Setting has anything besides a cap, which every cicc takes.
+static bool hasKnob(const FrontEndSetting &Setting) {
+  return Setting.Knob != FrontEndKnob::None || Setting.Restrict;
+}
+
+static llvm::Error refusedKnob(const FrontEndSetting &Setting, llvm::StringRef StandardError) {
+  if (Setting.Known)
+    return unsupported("front-end-text",
+                       "cicc does not take the changed text of a kernel: " + StandardError.trim());
   return unsupported("front-end-option", "cicc does not take " +
-                                             llvm::join(ciccArguments(Knob), " ") + ": " +
+                                             llvm::join(ciccArguments(Setting.Knob), " ") + ": " +
                                              StandardError.trim());
 }
 
-/// Returns \p Failed, the failure of a cicc that was told \p Knob. No tuning depends on it, so the
-/// failure becomes a reason.
-static llvm::Error withoutKnob(llvm::Error Failed, FrontEndKnob Knob) {
-  if (Knob == FrontEndKnob::None)
+/// Returns \p Failed, the failure of a cicc that was told \p Setting. No tuning depends on it, so
+/// the failure becomes a reason.
+static llvm::Error withoutKnob(llvm::Error Failed, const FrontEndSetting &Setting) {
+  if (!hasKnob(Setting))
     return Failed;
   return llvm::handleErrors(std::move(Failed), [&](const ToolFailure &F) {
-    return refusedKnob(Knob, F.standardError());
+    return refusedKnob(Setting, F.standardError());
   });
 }
 
 /// The text that cicc reads.
 static llvm::Expected<std::string> inputOf(const FlavourRequest &Request) {
-  if (Request.Setting.Knob != FrontEndKnob::KnownLaunch)
-    return Request.Preprocessed.str();
-  const std::optional<KnownKernel> &Known = Request.Setting.Known;
-  if (!Known)
+  const FrontEndSetting &Setting = Request.Setting;
+  const bool IsKnown = Setting.Knob == FrontEndKnob::KnownLaunch;
+  llvm::Expected<std::string> Text = Request.Preprocessed.str();
+  if ((IsKnown || Setting.Restrict) && !Setting.Known)
     return unsupported("front-end-text", "nothing is known of the launches of a kernel");
-  return withAssumptions(Request.Preprocessed, Known->Kernel, Known->Launch);
+  if (Setting.Restrict)
+    Text = withRestrict(*Text, Setting.Known->Kernel, Setting.Known->Restrict);
+  if (Text && IsKnown)
+    Text = withAssumptions(*Text, Setting.Known->Kernel, Setting.Known->Launch);
+  return Text;
 }
 
 llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request, const Toolchain &T,
@@ -129,6 +138,8 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
   if (!appliesTo(Request.Setting.Knob, Step.Arguments))
     return unsupported("front-end-option", nameOf(Request.Setting.Knob) +
                                                " does not apply to the command's architecture");
+  if (Request.Setting.Restrict && !mayBeRestrict(Step.Arguments))
+    return unsupported("front-end-option", "the command itself makes pointers restrict");
   llvm::Expected<std::string> Cicc = findCicc(T);
   if (!Cicc)
     return Cicc.takeError();
@@ -146,11 +157,10 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
       return E;
   llvm::Expected<CommandResult> Done = runChecked(Runner, ciccCommand(Request, *Cicc, Dir->path()));
   if (!Done)
-    return withoutKnob(Done.takeError(), Request.Setting.Knob);
+    return withoutKnob(Done.takeError(), Request.Setting);
   // A cicc whose LLVM does not know an option says so and goes on without it.
-  if (Request.Setting.Knob != FrontEndKnob::None &&
-      llvm::StringRef(Done->Stderr).contains("command line argument"))
-    return refusedKnob(Request.Setting.Knob, Done->Stderr);
+  if (hasKnob(Request.Setting) && llvm::StringRef(Done->Stderr).contains("command line argument"))
+    return refusedKnob(Request.Setting, Done->Stderr);
   llvm::Expected<std::string> Ptx = readFile(Dir->path() + "/" + Step.PtxName);
   return Ptx ? withOwnHead(*Ptx, Request, *Cicc) : std::move(Ptx);
 }

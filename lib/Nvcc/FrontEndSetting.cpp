@@ -29,6 +29,8 @@ constexpr unsigned NewerFrom = 100;
 constexpr StringLiteral NewerLlvm[] = {"-arch", "compute_100"};
 constexpr StringLiteral NewerLlvmRolled[] = {"-arch", "compute_100", "--Xopt",
                                              "-unroll-max-count=1"};
+// What `nvcc -restrict` tells cicc.
+constexpr StringLiteral AllRestrict = "-kernel-params-are-restrict";
 
 } // namespace
 
@@ -93,6 +95,10 @@ bool carve::appliesTo(FrontEndKnob Knob, llvm::ArrayRef<std::string> Arguments) 
   return Name.consume_front("compute_") && !Name.consumeInteger(10, Number) && Number < NewerFrom;
 }
 
+bool carve::mayBeRestrict(llvm::ArrayRef<std::string> Arguments) {
+  return !llvm::is_contained(Arguments, AllRestrict);
+}
+
 std::vector<std::string> carve::argumentsWith(FrontEndKnob Knob,
                                               llvm::ArrayRef<std::string> Arguments) {
   std::vector<std::string> All;
@@ -108,13 +114,20 @@ std::vector<std::string> carve::argumentsWith(FrontEndKnob Knob,
 
 FrontEndSetting FrontEndSetting::forKernel(KnownKernel Kernel) const {
   FrontEndSetting Setting = *this;
-  if (Knob == FrontEndKnob::KnownLaunch)
+  if (Knob != FrontEndKnob::KnownLaunch)
+    Kernel.Launch = {};
+  if (!Restrict)
+    Kernel.Restrict.clear();
+  Kernel.Launch.Apart.clear();
+  if (Knob == FrontEndKnob::KnownLaunch || Restrict)
     Setting.Known = std::move(Kernel);
   return Setting;
 }
 
 std::string carve::nameOf(const FrontEndSetting &Setting) {
   std::string Name = Setting.Cap ? "f" + std::to_string(*Setting.Cap) : std::string();
-  llvm::StringRef Knob = nameOf(Setting.Knob);
-  return Name + (Name.empty() || Knob.empty() ? "" : "-") + Knob.str();
+  for (llvm::StringRef Part :
+       {nameOf(Setting.Knob), llvm::StringRef(Setting.Restrict ? RestrictName : "")})
+    Name += (Name.empty() || Part.empty() ? "" : "-") + Part.str();
+  return Name;
 }

@@ -54,6 +54,9 @@ std::optional<FrontEndKnob> frontEndKnobNamed(llvm::StringRef Name);
 /// shapes`.
 extern const llvm::StringLiteral FrontEndKnobNames;
 
+/// The name of FrontEndSetting::Restrict in variants, profiles and keys.
+inline constexpr llvm::StringLiteral RestrictName = "restrict";
+
 /// Returns the arguments by which cicc is told \p Knob.
 llvm::ArrayRef<llvm::StringLiteral> ciccArguments(FrontEndKnob Knob);
 
@@ -67,22 +70,32 @@ bool appliesTo(FrontEndKnob Knob, llvm::ArrayRef<std::string> Arguments);
 /// Returns \p Arguments with \p Knob in them.
 std::vector<std::string> argumentsWith(FrontEndKnob Knob, llvm::ArrayRef<std::string> Arguments);
 
+/// Whether cicc with \p Arguments does not take the parameters of kernels for restrict pointers
+/// already, as it does after `nvcc -restrict`.
+bool mayBeRestrict(llvm::ArrayRef<std::string> Arguments);
+
 /// One way to make the PTX of a unit.
 struct FrontEndSetting {
   /// `-maxreg`, in 1..255. If it is absent, the command decides.
   std::optional<unsigned> Cap = {};
   FrontEndKnob Knob = FrontEndKnob::None;
-  /// With FrontEndKnob::KnownLaunch, for which kernel the PTX is made, and what it may rely on.
+  /// The kernel's text has `__restrict__` at those of its pointers that may be so. Only a further
+  /// entry whose guard knows that they lead to different allocations may have such code.
+  bool Restrict = false;
+  /// With FrontEndKnob::KnownLaunch or Restrict, for which kernel the PTX is made, and what it may
+  /// rely on.
   std::optional<KnownKernel> Known = {};
 
-  /// The same for \p Kernel: with what is known of its launches, if the knob asks for that.
+  /// The same for \p Kernel: with what is known of its launches if the knob asks for that, and with
+  /// its restrict pointers if these are set. Which pointers are apart is no part of it, as the text
+  /// does not say it.
   FrontEndSetting forKernel(KnownKernel Kernel) const;
   bool isDefault() const { return *this == FrontEndSetting(); }
   auto operator<=>(const FrontEndSetting &) const = default;
 };
 
-/// Returns what \p Setting sets, such as `f255`, `noremat` or `f255-noremat`; an empty text for the
-/// default.
+/// Returns what \p Setting sets, such as `f255`, `noremat` or `f255-noremat-restrict`; an empty
+/// text for the default.
 std::string nameOf(const FrontEndSetting &Setting);
 
 } // namespace carve

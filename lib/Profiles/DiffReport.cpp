@@ -133,6 +133,7 @@ json::Object entryJson(const Decision &D) {
   O["frontend-knob"] = D.Variant.FrontEnd == FrontEndKnob::None
                            ? json::Value(nullptr)
                            : json::Value(nameOf(D.Variant.FrontEnd));
+  O["restrict"] = D.Variant.Restrict;
   O["known-ptx"] = D.Variant.KnownPtx;
   O["smem-spilling"] = D.Variant.SmemSpilling;
   O["load-cache"] = D.Variant.Loads == LoadCaching::AsCompiled

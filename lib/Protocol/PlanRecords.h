@@ -125,6 +125,22 @@ struct GuardedShape {
   }
 };
 
+/// An address in the arguments that, where a guard of the kernel holds, leads into plain device
+/// memory and into another allocation than the guard's other addresses.
+struct GuardedPointer {
+  static constexpr ProtocolKind Kind{PlanFile, "guard-pointer", Often::Many};
+  std::string Kernel;
+  unsigned Guard = 1; ///< The number of the guard.
+  unsigned Parameter = 0, Offset = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("guard", Record.Guard);
+    Visit.number("parameter", Record.Parameter);
+    Visit.number("offset", Record.Offset);
+  }
+};
+
 /// The fewest rounds of a replay that tell something.
 struct LeastRounds {
   unsigned Choosing;  ///< Rounds that choose the best variants.

@@ -307,6 +307,38 @@ struct ShapeArgumentRecord : KernelArgument {
   }
 };
 
+/// An address in an argument of a kernel that led into plain device memory, that of cuMemAlloc, at
+/// all launches at which the probe looked.
+struct PointerRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "pointer", Often::Many};
+  std::string Kernel;
+  unsigned Parameter = 0; ///< Its number, from 0.
+  unsigned Offset = 0;    ///< Where the address is in the argument, in bytes.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("parameter", Record.Parameter);
+    Visit.number("offset", Record.Offset);
+  }
+};
+
+/// Two such addresses that led into one allocation at some launch. If both are at one place, the
+/// address led into no plain device memory at some launch.
+struct AliasRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "alias", Often::Many};
+  std::string Kernel;
+  unsigned Parameter = 0, Offset = 0;           ///< As in PointerRecord.
+  unsigned OtherParameter = 0, OtherOffset = 0; ///< Those of the other address.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("parameter", Record.Parameter);
+    Visit.number("offset", Record.Offset);
+    Visit.number("other parameter", Record.OtherParameter);
+    Visit.number("other offset", Record.OtherOffset);
+  }
+};
+
 /// The launches of one kernel and shape whose scalar arguments have the same values, in a process
 /// in which they have not always. Launches that could not be told apart are in no such record.
 struct TracedClass {

@@ -50,6 +50,14 @@ std::string carve::guardText(const EntryGuard &Guard) {
     Add("grid " + dimensionsText(*Guard.Grid));
   for (const ArgumentValue &V : Guard.Arguments)
     Add(valueText(V));
+  if (!Guard.Apart.empty()) {
+    std::string Places = Guard.Apart.size() == 1 ? "parameter" : "parameters";
+    for (const PointerPlace &P : Guard.Apart)
+      Places +=
+          " " + std::to_string(P.Parameter) + (P.Offset ? "+" + std::to_string(P.Offset) : "");
+    Add(Places +
+        (Guard.Apart.size() == 1 ? " points to an allocation" : " point to separate allocations"));
+  }
   return Text.empty() ? "always" : Text;
 }
 

@@ -29,17 +29,20 @@ struct EntryGuard {
   std::optional<unsigned> MaxThreads = {}; ///< Threads per block, at most; 1 to MaxLaunchThreads.
   std::optional<std::array<unsigned, 3>> Block = {}, Grid = {}; ///< Exactly these.
   std::vector<ArgumentValue> Arguments = {};                    ///< Exactly these, by rising place.
+  /// The addresses here lead into different allocations (KnownLaunch::Apart); by rising place.
+  std::vector<PointerPlace> Apart = {};
 
   /// Returns the most threads per block that a launch within the guard has.
   unsigned mostThreads() const;
   /// What is known of a launch within the guard.
-  KnownLaunch known() const { return {Arguments, Block, Grid}; }
+  KnownLaunch known() const { return {Arguments, Block, Grid, Apart}; }
   auto operator<=>(const EntryGuard &) const = default;
 };
 
 /// Returns the guard for the launches of which \p Known is true.
 inline EntryGuard guardFor(const KnownLaunch &Known) {
-  return {.Block = Known.Block, .Grid = Known.Grid, .Arguments = Known.Values};
+  return {
+      .Block = Known.Block, .Grid = Known.Grid, .Arguments = Known.Values, .Apart = Known.Apart};
 }
 
 /// In how much of a run a guard held.
@@ -101,7 +104,8 @@ std::string furtherEntryName(llvm::StringRef Kernel, size_t Index);
 /// Returns the guard as a condition that people read: `threads <= 256, block 16x16x1`. Guards that
 /// compare other bytes have other texts: `parameter 1 = 4096` is of 4 bytes, `parameter 1 = 4096
 /// (8 bytes)`, `bytes 12 to 15 of parameter 0 = 8`, and `lowest byte of parameter 0 = 0`, which for
-/// an address says that it is a multiple of 256.
+/// an address says that it is a multiple of 256. Addresses that must be apart are `parameters 0 1
+/// 3+8 point to separate allocations`, the last one at byte 8 of parameter 3.
 std::string guardText(const EntryGuard &Guard);
 
 /// Returns `16x16x1`.

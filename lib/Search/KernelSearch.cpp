@@ -63,7 +63,8 @@ bool KernelSearch::isIdle(const VariantSetting &Alone) const {
 /// Returns true if a setting may be tried now. A register-usage level, and the optimization level,
 /// must have been timed alone before it is combined with other knobs.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
-  if (Gone.count(V) || isIdle({.FrontEnd = V.FrontEnd}) || isIdle({.KnownPtx = V.KnownPtx}))
+  if (Gone.count(V) || isIdle({.FrontEnd = V.FrontEnd}) || isIdle({.Restrict = V.Restrict}) ||
+      isIdle({.KnownPtx = V.KnownPtx}))
     return false;
   auto MayBeSet = [&](std::optional<unsigned> VariantSetting::*Knob) {
     VariantSetting Alone;
@@ -76,8 +77,8 @@ bool KernelSearch::worthwhile(const VariantSetting &V) const {
 }
 
 /// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone,
-/// or has a front-end knob or constants in the PTX that were not tried alone. What spills there
-/// shows in the cap's code, and these knobs often do nothing.
+/// or has a front-end knob, restrict pointers or constants in the PTX that were not tried alone.
+/// What spills there shows in the cap's code, and these knobs often do nothing.
 bool KernelSearch::early(const VariantSetting &V) const {
   VariantSetting CapAlone;
   CapAlone.Cap = V.Cap;
@@ -85,7 +86,7 @@ bool KernelSearch::early(const VariantSetting &V) const {
     return !Alone.isDefault() && V != Alone && !Gone.count(Alone);
   };
   return (V.SmemSpilling && V.Cap && !made(CapAlone)) || NotAlone({.FrontEnd = V.FrontEnd}) ||
-         NotAlone({.KnownPtx = V.KnownPtx});
+         NotAlone({.Restrict = V.Restrict}) || NotAlone({.KnownPtx = V.KnownPtx});
 }
 
 /// Returns the settings that are one knob away from the best variant, or from one so close to it
@@ -135,20 +136,21 @@ std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSe
 }
 
 /// Returns the settings that a round of \p Count contains whatever the model predicts: critical
-/// points in the first round, each front-end knob and constants in the PTX alone as early as there
-/// is room, later each register-usage level and the optimization level alone, and shared memory for
-/// what spills at a cap. What spilling costs in either memory shows neither in the cap's time nor
-/// in that of other caps.
+/// points in the first round, each front-end knob, restrict pointers and constants in the PTX alone
+/// as early as there is room, later each register-usage level and the optimization level alone, and
+/// shared memory for what spills at a cap. What spilling costs in either memory shows neither in
+/// the cap's time nor in that of other caps.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
                                                     size_t Count) const {
   std::vector<VariantSetting> Alone;
   if (Round == 0)
     Alone = nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
   for (const VariantSetting &V : Among) {
-    VariantSetting FrontEnd, KnownPtx;
+    VariantSetting FrontEnd, Restrict, KnownPtx;
     FrontEnd.FrontEnd = V.FrontEnd;
+    Restrict.Restrict = V.Restrict;
     KnownPtx.KnownPtx = V.KnownPtx;
-    if ((V == FrontEnd || V == KnownPtx) && 2 * Alone.size() < Count)
+    if ((V == FrontEnd || V == Restrict || V == KnownPtx) && 2 * Alone.size() < Count)
       Alone.push_back(V);
   }
   if (Round == 0)

@@ -96,7 +96,8 @@ bool KnobSpace::allows(const VariantSetting &V) const {
     return false;
   return (!V.FrontEndCap || FrontEndCaps) &&
          (V.FrontEnd == FrontEndKnob::None || OneOf(FrontEndKnobs, V.FrontEnd)) &&
-         (!V.KnownPtx || KnownPtx) && (!V.SmemSpilling || maySpillBeside(V)) &&
+         (!V.Restrict || Restrict) && (!V.KnownPtx || KnownPtx) &&
+         (!V.SmemSpilling || maySpillBeside(V)) &&
          (V.Loads == LoadCaching::AsCompiled || OneOf(LoadCachings, V.Loads)) &&
          (!V.RegisterUsageLevel || OneOf(RegisterUsageLevels, *V.RegisterUsageLevel)) &&
          (!V.OptimizationLevel || LessOptimized);
@@ -130,6 +131,8 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   if (Effort >= 2)
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Settings.push_back({.Cap = {}, .FrontEnd = Knob});
+  if (Effort >= 2 && Space.Restrict)
+    Settings.push_back({.Cap = {}, .Restrict = true});
   if (Effort >= 2 && Space.KnownPtx)
     Settings.push_back({.Cap = {}, .KnownPtx = true});
   if (Effort >= 2)
@@ -159,6 +162,8 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Append([&](VariantSetting &W) { W.FrontEnd = Knob; });
   }
+  if (Effort >= 2 && (V.Restrict || Space.Restrict))
+    Append([](VariantSetting &W) { W.Restrict = !W.Restrict; });
   if (Effort >= 2 && (V.KnownPtx || Space.KnownPtx))
     Append([](VariantSetting &W) { W.KnownPtx = !W.KnownPtx; });
   if (Effort >= 2 && (V.SmemSpilling || Space.maySpillBeside(V)))

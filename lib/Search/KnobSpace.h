@@ -19,6 +19,7 @@ struct KnobSpace {
   bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
   /// What else cicc may be told when it makes that PTX.
   std::vector<FrontEndKnob> FrontEndKnobs;
+  bool Restrict = false;     ///< The kernel's pointers may be restrict ones.
   bool KnownPtx = false;     ///< Something is known of the launches that the PTX can say.
   bool SmemSpilling = false; ///< Spilling to shared memory is possible.
   /// With this many registers or more the PTX as compiled spills nothing, so there is nothing to
@@ -51,18 +52,18 @@ constexpr unsigned FreeFrontEndCap = 255;
 /// is known. Each occurs once, and the default is left out. A front-end cap is either
 /// FreeFrontEndCap or equal to the register cap, the latter only at critical points. Spilling to
 /// shared memory is combined with register caps at which something is spilled. Front-end knobs,
-/// constants in the PTX, load caching and the settings of the assembler are not combined with other
-/// knobs. Only effort 3 combines register-usage levels with both kinds of caps.
+/// restrict pointers, constants in the PTX, load caching and the settings of the assembler are not
+/// combined with other knobs. Only effort 3 combines register-usage levels with both kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
 /// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
-/// is switched if something is spilled, constants in the PTX if something is known, and the
-/// optimization level. The front-end knob, load caching and the register-usage level get each of
-/// their values. The register cap takes the nearest critical points and the nearest other caps on
-/// both sides; a front-end cap that equals the register cap changes with it. The optimization
-/// level, and below effort 3 the register-usage level, are combined with register caps alone. The
-/// default is left out.
+/// is switched if something is spilled, restrict pointers and constants in the PTX if something is
+/// known, and the optimization level. The front-end knob, load caching and the register-usage level
+/// get each of their values. The register cap takes the nearest critical points and the nearest
+/// other caps on both sides; a front-end cap that equals the register cap changes with it. The
+/// optimization level, and below effort 3 the register-usage level, are combined with register caps
+/// alone. The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
                                          const VariantSetting &V);
 

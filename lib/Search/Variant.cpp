@@ -54,6 +54,8 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
     V.SmemSpilling = true;
   else if (Part == "knownptx")
     V.KnownPtx = true;
+  else if (Part == RestrictName)
+    V.Restrict = true;
   else if (std::optional<FrontEndKnob> Knob = frontEndKnobNamed(Part))
     V.FrontEnd = *Knob;
   else if (std::optional<LoadCaching> Loads = loadCachingNamed(Part))
@@ -73,14 +75,14 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
 
 llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
   VariantSetting V;
-  llvm::SmallVector<llvm::StringRef, 7> Parts;
+  llvm::SmallVector<llvm::StringRef, 8> Parts;
   Name.split(Parts, '-');
   bool Sound = Name == "default" ||
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
-    return malformed(
-        "variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
-        FrontEndKnobNames +
-        ">-knownptx-smem-<cg, cs or noalloc>-l<level>-o<level>, with only the parts that are set");
+    return malformed("variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
+                     FrontEndKnobNames +
+                     ">-restrict-knownptx-smem-<cg, cs or noalloc>-l<level>-o<level>, with only "
+                     "the parts that are set");
   return V;
 }

@@ -46,19 +46,24 @@ struct VariantSetting {
   /// What is known of the kernel's launches is put into its PTX (Ptx/LaunchConstants.h). Only a
   /// further entry with a guard may have such code.
   bool KnownPtx = false;
+  /// Pointers of the kernel are `__restrict__` (FrontEndSetting). Only a further entry with a guard
+  /// may have such code.
+  bool Restrict = false;
 
   bool isDefault() const { return *this == VariantSetting(); }
   /// The setting of cicc, which names the flavour of the unit that has the kernel's PTX.
-  FrontEndSetting frontEnd() const { return {FrontEndCap, FrontEnd}; }
+  FrontEndSetting frontEnd() const { return {FrontEndCap, FrontEnd, Restrict, {}}; }
   AssemblerSetting assembler() const { return {OptimizationLevel, RegisterUsageLevel}; }
   /// Whether the variant may run only at launches of which something is known.
-  bool isForKnownLaunches() const { return carve::isForKnownLaunches(FrontEnd) || KnownPtx; }
+  bool isForKnownLaunches() const {
+    return carve::isForKnownLaunches(FrontEnd) || Restrict || KnownPtx;
+  }
   /// Whether the variant may be used only if its output was compared with the default's. A
   /// front-end knob or a constant moves operations to other places. There, a multiplication and an
   /// addition may become one instruction that were two before, which rounds once instead of twice.
   /// At another level of optimization, ptxas may leave such a pair apart.
   bool needsComparedOutput() const {
-    return FrontEnd != FrontEndKnob::None || KnownPtx || OptimizationLevel.has_value();
+    return FrontEnd != FrontEndKnob::None || Restrict || KnownPtx || OptimizationLevel.has_value();
   }
   /// Whether a variant with this setting may be used in place of one with \p Other that has the
   /// same code. One that may run only at launches of which something is known would keep the code
@@ -69,6 +74,7 @@ struct VariantSetting {
   void setFrontEnd(const FrontEndSetting &Setting) {
     FrontEndCap = Setting.Cap;
     FrontEnd = Setting.Knob;
+    Restrict = Setting.Restrict;
   }
   auto operator<=>(const VariantSetting &) const = default;
 };
@@ -81,10 +87,9 @@ llvm::StringRef nameOf(LoadCaching Caching);
 std::optional<LoadCaching> loadCachingNamed(llvm::StringRef Name);
 
 /// Returns `default` if nothing is set, else the parts that are set, such as `r40`, `f255` or
-/// `r40-f40-unroll-knownptx-smem-cg-l10-o1`. The parts are register cap, front-end cap, front-end
-/// knob, constants in the PTX, spilling to shared memory, load caching, register-usage level, and
-/// optimization level of ptxas,
-/// in this order.
+/// `r40-f40-unroll-restrict-knownptx-smem-cg-l10-o1`. The parts are register cap, front-end cap,
+/// front-end knob, restrict pointers, constants in the PTX, spilling to shared memory, load
+/// caching, register-usage level, and optimization level of ptxas, in this order.
 std::string variantName(const VariantSetting &V);
 
 /// Returns the setting whose variantName() is \p Name. Fails if \p Name is not such a name; the

@@ -19,8 +19,10 @@ static std::string calleeSuffix(const VariantSetting &V, const PtxModule *Flavou
     Suffix += "_f" + std::to_string(*V.FrontEndCap);
   if (V.FrontEnd != FrontEndKnob::None)
     Suffix += ("_" + nameOf(V.FrontEnd)).str();
+  if (V.Restrict)
+    Suffix += ("_" + RestrictName).str();
   // Each kernel has PTX of its own then.
-  if (V.FrontEnd == FrontEndKnob::KnownLaunch)
+  if (V.FrontEnd == FrontEndKnob::KnownLaunch || V.Restrict)
     Suffix += "_" + digestOf(Flavour->text()).substr(0, 8);
   if (V.Loads != LoadCaching::AsCompiled)
     Suffix += ("_" + nameOf(V.Loads)).str();

@@ -60,6 +60,8 @@ ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Mad
     P.Prior += Scale.LessOptimized.Loss;
   if (V.KnownPtx)
     P.Prior += Scale.KnownPtx.Loss;
+  if (V.Restrict)
+    P.Prior += Scale.Restrict.Loss;
   return P;
 }
 
@@ -100,6 +102,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
   AddKnob(X.KnownPtx && Y.KnownPtx, Scale.KnownPtx.Spread);
+  AddKnob(X.Restrict && Y.Restrict, Scale.Restrict.Spread);
   // Both hints keep loads from displacing other lines, so one resembles the other.
   AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
   AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);

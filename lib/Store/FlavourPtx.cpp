@@ -27,6 +27,8 @@ static std::string knownText(const KnownKernel &Known) {
     for (size_t I = 0; Dimensions && I < 3; ++I)
       Text += " " + std::to_string((*Dimensions)[I]);
   }
+  for (unsigned Parameter : Known.Restrict)
+    Text += " r" + std::to_string(Parameter);
   return Text;
 }
 

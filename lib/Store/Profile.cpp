@@ -178,6 +178,8 @@ static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const Varian
     Knobs.emplace_back("frontend-cap", std::to_string(*V.FrontEndCap));
   if (V.FrontEnd != FrontEndKnob::None)
     Knobs.emplace_back("frontend-knob", nameOf(V.FrontEnd).str());
+  if (V.Restrict)
+    Knobs.emplace_back(RestrictName, "true");
   if (V.KnownPtx)
     Knobs.emplace_back("known-ptx", "true");
   if (V.SmemSpilling)
@@ -225,6 +227,12 @@ static std::string printGuard(const EntryGuard &Guard) {
                      std::to_string(V.Bytes) + ", value: " + std::to_string(V.Bits) + "}");
   if (!Values.empty())
     Keys.push_back("arguments: [" + llvm::join(Values, ", ") + "]");
+  std::vector<std::string> Places;
+  for (const PointerPlace &P : Guard.Apart)
+    Places.push_back("{parameter: " + std::to_string(P.Parameter) +
+                     (P.Offset ? ", offset: " + std::to_string(P.Offset) : "") + "}");
+  if (!Places.empty())
+    Keys.push_back("pointers-apart: [" + llvm::join(Places, ", ") + "]");
   return llvm::join(Keys, ", ");
 }
 

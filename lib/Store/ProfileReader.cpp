@@ -42,6 +42,7 @@ private:
   llvm::Error readVariant(yaml::Node &N, VariantSetting &Out);
   llvm::Error readGuard(yaml::Node &N, EntryGuard &Out);
   llvm::Error readArgument(yaml::Node &N, std::vector<ArgumentValue> &Out);
+  llvm::Error readPointer(yaml::Node &N, std::vector<PointerPlace> &Out);
   llvm::Error readHold(yaml::Node &N, GuardHold &Out);
   llvm::Error readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out);
   llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
@@ -103,6 +104,7 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
           return readNamed(V, Out.FrontEnd, storedKnobNamed,
                            "newllvm, newrolled, unroll, unroll2, noremat or known");
         }},
+       {RestrictName, [&](yaml::Node &V) { return Out.Restrict = true, readOnly(V, "true"); }},
        {"known-ptx", [&](yaml::Node &V) { return Out.KnownPtx = true, readOnly(V, "true"); }},
        {"smem-spilling",
         [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
@@ -175,22 +177,43 @@ llvm::Error ProfileReader::readGuard(yaml::Node &N, EntryGuard &Out) {
       return Field ? llvm::Error::success() : mismatch(V, "dimensions such as 16x16x1");
     };
   };
-  if (llvm::Error Failed = readMapping(N, "when",
-                                       {{"threads",
-                                         [&](yaml::Node &V) {
-                                           return readNumber(V, Out.MaxThreads.emplace(), 1,
-                                                             MaxLaunchThreads);
-                                         }},
-                                        {"block", Dimensions(Out.Block)},
-                                        {"grid", Dimensions(Out.Grid)},
-                                        {"arguments", [&](yaml::Node &V) {
-                                           return readList(V, [&](yaml::Node &Item) {
-                                             return readArgument(Item, Out.Arguments);
-                                           });
-                                         }}}))
+  if (llvm::Error Failed = readMapping(
+          N, "when",
+          {{"threads",
+            [&](yaml::Node &V) {
+              return readNumber(V, Out.MaxThreads.emplace(), 1, MaxLaunchThreads);
+            }},
+           {"block", Dimensions(Out.Block)},
+           {"grid", Dimensions(Out.Grid)},
+           {"arguments",
+            [&](yaml::Node &V) {
+              return readList(V,
+                              [&](yaml::Node &Item) { return readArgument(Item, Out.Arguments); });
+            }},
+           {"pointers-apart", [&](yaml::Node &V) {
+              return readList(V, [&](yaml::Node &Item) { return readPointer(Item, Out.Apart); });
+            }}}))
     return Failed;
-  return Out == EntryGuard() ? fail("when: nothing, expected threads, block, grid or arguments")
-                             : llvm::Error::success();
+  return Out == EntryGuard()
+             ? fail("when: nothing, expected threads, block, grid, arguments or pointers-apart")
+             : llvm::Error::success();
+}
+
+/// Reads the place of an address that is apart from others. They come by rising place.
+llvm::Error ProfileReader::readPointer(yaml::Node &N, std::vector<PointerPlace> &Out) {
+  PointerPlace Place;
+  if (llvm::Error Failed = readMapping(
+          N, "pointer",
+          {{"parameter",
+            [&](yaml::Node &V) { return readNumber(V, Place.Parameter, 0, MostParameters); }, true},
+           {"offset", [&](yaml::Node &V) { return readNumber(V, Place.Offset, 0, MostOffset); }}}))
+    return Failed;
+  if (!Out.empty() && Out.back() >= Place)
+    return fail("parameter: " + llvm::Twine(Place.Parameter) + ", offset " +
+                llvm::Twine(Place.Offset) + ", expected a place after parameter " +
+                llvm::Twine(Out.back().Parameter) + ", offset " + llvm::Twine(Out.back().Offset));
+  Out.push_back(Place);
+  return llvm::Error::success();
 }
 
 /// Reads a value that an argument must have. They come by rising parameter.
@@ -255,7 +278,11 @@ llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &O
     return Failed;
   if (llvm::any_of(Out, [&](const FurtherEntry &Other) { return Other.When == E.When; }))
     return fail("two further entries when " + guardText(E.When) + ", expected one");
-  if (E.Variant.isForKnownLaunches() && E.When.known().empty())
+  if (E.Variant.Restrict && E.When.Apart.empty())
+    return fail("restrict when " + guardText(E.When) + ", expected a guard with pointers-apart");
+  KnownLaunch Known = E.When.known();
+  Known.Apart.clear();
+  if ((E.Variant.KnownPtx || E.Variant.FrontEnd == FrontEndKnob::KnownLaunch) && Known.empty())
     return fail(llvm::Twine(E.Variant.KnownPtx ? "known-ptx" : "frontend-knob known") + " when " +
                 guardText(E.When) + ", expected a guard with block, grid or arguments");
   if (Out.size() == MostFurtherEntries)
@@ -280,7 +307,9 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
   if (Failed)
     return Failed;
   if (D.Variant.isForKnownLaunches())
-    return fail(llvm::Twine(D.Variant.KnownPtx ? "known-ptx" : "frontend-knob known") +
+    return fail(llvm::Twine(D.Variant.Restrict   ? RestrictName.data()
+                            : D.Variant.KnownPtx ? "known-ptx"
+                                                 : "frontend-knob known") +
                 " in the variant of a kernel, expected it only in entries");
   if (llvm::Error Bad = checkKernelPattern(D.Kernel))
     return fail(llvm::toString(std::move(Bad)));

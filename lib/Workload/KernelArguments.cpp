@@ -40,6 +40,14 @@ void KernelArguments::add(const ShapeArgumentRecord &Record) {
     Unknown = true;
 }
 
+void KernelArguments::add(const PointerRecord &Record) {
+  Pointers.insert({Record.Parameter, Record.Offset});
+}
+
+void KernelArguments::add(const AliasRecord &Record) {
+  Aliases.insert({{Record.Parameter, Record.Offset}, {Record.OtherParameter, Record.OtherOffset}});
+}
+
 bool KernelArguments::haveSameBytes(const ByPlace &A, const ByPlace &B) {
   return std::equal(A.begin(), A.end(), B.begin(), B.end(), [](const auto &A, const auto &B) {
     return A.first == B.first && A.second.Bytes == B.second.Bytes;
@@ -65,6 +73,8 @@ void KernelArguments::merge(const KernelArguments &Process) {
   merge(Parameters, Process.Parameters);
   for (const auto &[Shape, Its] : Process.InShapes)
     merge(InShapes[Shape], Its);
+  std::erase_if(Pointers, [&](const PointerPlace &P) { return !Process.Pointers.count(P); });
+  Aliases.insert(Process.Aliases.begin(), Process.Aliases.end());
 }
 
 std::vector<ArgumentValue> KernelArguments::sameOf(const ByPlace &Parameters) {
@@ -118,6 +128,23 @@ KernelArguments::Match KernelArguments::match(const ArgumentValue &Value,
   return matchOf(Value, Found == InShapes.end() ? Parameters : Found->second);
 }
 
+KernelArguments::Match KernelArguments::apart(llvm::ArrayRef<PointerPlace> Places) const {
+  if (Places.empty())
+    return Match::Always;
+  if (Unknown)
+    return Match::Sometimes;
+  auto IsThere = [&](const PointerPlace &P) {
+    return std::find(Places.begin(), Places.end(), P) != Places.end();
+  };
+  if (!std::all_of(Places.begin(), Places.end(),
+                   [&](const PointerPlace &P) { return Pointers.count(P) > 0; }))
+    return Match::Never;
+  bool Alias = std::any_of(Aliases.begin(), Aliases.end(), [&](const auto &Pair) {
+    return IsThere(Pair.first) && IsThere(Pair.second);
+  });
+  return Alias ? Match::Sometimes : Match::Always;
+}
+
 std::string KernelArguments::print(const std::string &Kernel) const {
   if (Unknown)
     return recordLine(ArgumentRecord{Kernel, 0, 0, 0, 0});
@@ -136,5 +163,9 @@ std::string KernelArguments::print(const std::string &Kernel) const {
     Print(Its, [&, &Shape = Shape](KernelArgument A) {
       return recordLine(ShapeArgumentRecord{std::move(A), Shape.first, Shape.second});
     });
+  for (const PointerPlace &P : Pointers)
+    Text += recordLine(PointerRecord{Kernel, P.Parameter, P.Offset});
+  for (const auto &[A, B] : Aliases)
+    Text += recordLine(AliasRecord{Kernel, A.Parameter, A.Offset, B.Parameter, B.Offset});
   return Text;
 }

@@ -7,10 +7,13 @@
 #include "Nvcc/Text/KnownLaunch.h"
 #include "Protocol/TraceRecords.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +26,8 @@ public:
   /// Adds a record of the process that the earlier records come from.
   void add(const ArgumentRecord &Record);
   void add(const ShapeArgumentRecord &Record);
+  void add(const PointerRecord &Record);
+  void add(const AliasRecord &Record);
   /// Adds what another process that launched the kernel has recorded.
   void merge(const KernelArguments &Process);
 
@@ -42,6 +47,10 @@ public:
   /// these, at which of all. Sometimes also means that it is not known, because only two different
   /// values of an argument are recorded.
   Match match(const ArgumentValue &Value, const LaunchShape &Shape) const;
+
+  /// Returns at which launches the addresses at \p Places led into different allocations of plain
+  /// device memory. Sometimes also means that it is not known.
+  Match apart(llvm::ArrayRef<PointerPlace> Places) const;
 
   /// Prints records of the kernel \p Kernel that say the same.
   std::string print(const std::string &Kernel) const;
@@ -69,6 +78,10 @@ private:
   /// By grid and block.
   std::map<std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>, ByPlace> InShapes;
   bool Unknown = false;
+  /// Addresses of plain device memory, and those of them that are not always apart. An address that
+  /// is not always of plain device memory is beside itself.
+  std::set<PointerPlace> Pointers;
+  std::set<std::pair<PointerPlace, PointerPlace>> Aliases;
 };
 
 } // namespace carve

@@ -229,6 +229,10 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
              In, [&](const ArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
          takeRecord<ShapeArgumentRecord>(
              In, [&](const ShapeArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
+         takeRecord<PointerRecord>(
+             In, [&](const PointerRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
+         takeRecord<AliasRecord>(In,
+                                 [&](const AliasRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
          takeRecord<TracedClass>(In,
                                  [&](TracedClass C) { addClass(Record.Classes, std::move(C)); }) ||
          takeRecord<TypicalLaunches>(

@@ -483,6 +483,62 @@ TEST_F(Entries, alignedAddress_choosesCodeOfItsOwn) {
             "summed 1x1x1 32x1x1 0 8\n");
 }
 
+TEST_F(Entries, restrictPointers_needAGuardOfAllAddresses) {
+  write("pointers.cu", R"(
+    extern "C" __global__ void sums(const float *a, float *b, int n) {
+      for (int i = 0; i < n; ++i)
+        b[threadIdx.x] += a[i];
+    }
+    extern "C" __global__ void fenced(const float *a, float *b) {
+      b[0] = a[0];
+      __threadfence();
+      b[1] = a[1];
+    }
+    extern "C" __global__ void handed(const float *a, float *b) {
+      b[threadIdx.x] = a[0];
+      __syncthreads();
+      b[threadIdx.x ^ 1] += a[0];
+    }
+    extern "C" __global__ void written(float *b, float *c) {
+      b[threadIdx.x] = 1;
+      c[threadIdx.x] = 1;
+      __syncthreads();
+      b[threadIdx.x ^ 1] += 1;
+      c[threadIdx.x ^ 1] += 1;
+    }
+    int main() {
+      sums<<<1, 32>>>(nullptr, nullptr, 1);
+      fenced<<<1, 32>>>(nullptr, nullptr);
+      handed<<<1, 32>>>(nullptr, nullptr);
+      written<<<1, 32>>>(nullptr, nullptr);
+    }
+  )");
+  auto Build = [&](const std::string &Apart) {
+    write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: /./\n    variant: default\n"
+                    "    entries:\n      - when: {pointers-apart: [" +
+                        Apart + "]}\n        variant: {restrict: true}\n");
+    buildWithProfile({"-arch=sm_90", "-c", "pointers.cu", "-o", "pointers.o"});
+    return kernelsOf("pointers.o");
+  };
+  ImageKernels New = Build("{parameter: 0}, {parameter: 1}");
+  ASSERT_TRUE(New.count("sums__carve_e1")) << log();
+  EXPECT_NE(New["sums__carve_e1"].CodeDigest, New["sums"].CodeDigest);
+  EXPECT_EQ(New.count("fenced__carve_e1"), 0u);
+  EXPECT_TRUE(logSays("restrict: memory-fence")) << log();
+  EXPECT_TRUE(New.count("handed__carve_e1")) << "what is only read may be restrict";
+  EXPECT_EQ(New.count("written__carve_e1"), 0u) << "neither may be";
+  EXPECT_TRUE(logSays("no parameter of written is declared as a pointer that may be restrict"))
+      << log();
+  New = Build("{parameter: 1}");
+  EXPECT_EQ(New.count("sums__carve_e1"), 0u);
+  EXPECT_TRUE(logSays("restrict: the guard does not ask about the address at offset 0 of parameter "
+                      "0"))
+      << log();
+  New = Build("{parameter: 0}, {parameter: 1}, {parameter: 2}");
+  EXPECT_EQ(New.count("sums__carve_e1"), 0u);
+  EXPECT_TRUE(logSays("parameter 2 has no address at offset 0")) << log();
+}
+
 TEST_F(Entries, launchWithACluster_takesNoEntryWithoutIt) {
   write("clusters.cu", R"(
     #include <cooperative_groups.h>

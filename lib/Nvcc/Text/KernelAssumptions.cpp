@@ -172,3 +172,47 @@ llvm::Expected<std::string> carve::withAssumptions(StringRef Text, StringRef Man
   size_t Body = Assumed->Kernel->Body;
   return (Text.take_front(Body) + assumptions(*Assumed) + Text.drop_front(Body)).str();
 }
+
+llvm::Expected<std::vector<KernelParameter>>
+carve::restrictable(llvm::ArrayRef<KernelDefinition> Kernels, StringRef Mangled,
+                    llvm::ArrayRef<unsigned> Parameters) {
+  llvm::Expected<TypedKernel> Place = definitionOf(Kernels, Mangled);
+  if (!Place)
+    return Place.takeError();
+  std::vector<KernelParameter> All;
+  for (unsigned Number : Parameters) {
+    if (Number >= Place->Definition->Parameters.size())
+      continue;
+    const KernelParameter &P = Place->Definition->Parameters[Number];
+    StringRef Type = P.Type;
+    if (P.Name.empty() || Type.contains("restrict") || Type.contains("volatile"))
+      continue;
+    while (Type.consume_back(" const"))
+      ;
+    if (Type.ends_with("*"))
+      All.push_back(P);
+  }
+  if (All.empty())
+    return unknownText("no parameter of " + Mangled +
+                       " is declared as a pointer that may be restrict");
+  return All;
+}
+
+llvm::Expected<std::string> carve::withRestrict(StringRef Text, StringRef Mangled,
+                                                llvm::ArrayRef<unsigned> Parameters) {
+  llvm::Expected<std::vector<KernelDefinition>> Kernels = kernelDefinitions(Text);
+  if (!Kernels)
+    return Kernels.takeError();
+  llvm::Expected<std::vector<KernelParameter>> Restrict =
+      restrictable(*Kernels, Mangled, Parameters);
+  if (!Restrict)
+    return Restrict.takeError();
+  std::string Result;
+  size_t Done = 0;
+  for (const KernelParameter &P : *Restrict) {
+    Result += Text.slice(Done, P.NameAt);
+    Result += " __restrict__ ";
+    Done = P.NameAt;
+  }
+  return Result + Text.drop_front(Done).str();
+}

@@ -41,6 +41,18 @@ struct AssumedLaunch {
 llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels,
                                         llvm::StringRef Mangled, const KnownLaunch &Known);
 
+/// Returns those of \p Parameters, numbers from 0, of the kernel \p Mangled at which withRestrict()
+/// would write: they have a name, are declared as pointers, and are not restrict yet. Fails with
+/// Unsupported `unknown-text` as assumable() does, and if there are none.
+llvm::Expected<std::vector<KernelParameter>> restrictable(llvm::ArrayRef<KernelDefinition> Kernels,
+                                                          llvm::StringRef Mangled,
+                                                          llvm::ArrayRef<unsigned> Parameters);
+
+/// Returns \p Text in which the restrictable() ones of \p Parameters of the kernel \p Mangled are
+/// `__restrict__` pointers. Fails as kernelDefinitions() and restrictable() do.
+llvm::Expected<std::string> withRestrict(llvm::StringRef Text, llvm::StringRef Mangled,
+                                         llvm::ArrayRef<unsigned> Parameters);
+
 /// Returns \p Text with assumptions at the head of the body of the kernel \p Mangled, so that the
 /// compiler may rely on \p Known, as far as it is assumable(). A floating-point parameter is set to
 /// the bits of its value; only one that is `const` is assumed to be equal to it. Of an address it

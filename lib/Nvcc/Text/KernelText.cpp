@@ -154,6 +154,7 @@ KernelParameter Finder::parameter(llvm::ArrayRef<CxxToken> Words) const {
     return P;
   P.Name = Kept.back().str();
   P.Type = llvm::join(llvm::ArrayRef(Kept).drop_back(), " ");
+  P.NameAt = Kept.back().begin() - Text.begin();
   return P;
 }
 

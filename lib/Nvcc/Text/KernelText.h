@@ -15,8 +15,9 @@ namespace carve {
 
 /// A parameter of a kernel, as its definition has it.
 struct KernelParameter {
-  std::string Name; ///< Empty if it has none, or if its declarator is not a plain one.
-  std::string Type; ///< The words before the name, with single spaces.
+  std::string Name;  ///< Empty if it has none, or if its declarator is not a plain one.
+  std::string Type;  ///< The words before the name, with single spaces.
+  size_t NameAt = 0; ///< Where the name is in the text.
 };
 
 /// The definition of a kernel in a text.

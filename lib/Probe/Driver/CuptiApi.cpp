@@ -70,6 +70,7 @@ void DriverApi::load() {
   (void)resolve(Handle, "cuDeviceGetAttribute", DeviceGetAttribute);
   (void)resolve(Handle, "cuFuncGetName", FuncGetName);
   (void)resolve(Handle, "cuKernelGetName", KernelGetName);
+  (void)resolve(Handle, "cuPointerGetAttributes", PointerGetAttributes);
   loadLaunches(Handle);
   loadCopies(Handle);
   loadVariables(Handle);

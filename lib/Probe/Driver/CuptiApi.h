@@ -51,6 +51,7 @@ struct DriverApi {
   decltype(&cuDeviceGetAttribute) DeviceGetAttribute = nullptr;
   decltype(&cuFuncGetName) FuncGetName = nullptr;
   decltype(&cuKernelGetName) KernelGetName = nullptr;
+  decltype(&cuPointerGetAttributes) PointerGetAttributes = nullptr;
 
   // Launches and streams, used by Replay.
   decltype(&cuLaunchKernelEx) LaunchKernelEx = nullptr;

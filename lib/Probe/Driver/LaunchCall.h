@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace carve::probe {
@@ -43,6 +44,9 @@ struct LaunchCall {
   bool Cooperative = false;
   const CUlaunchAttribute *Attributes = nullptr;
   unsigned AttributeCount = 0;
+  /// The guards whose addresses the driver was asked about for this launch, and whether they are
+  /// apart.
+  mutable std::vector<std::pair<const void *, bool>> Asked = {};
 
   /// Decodes the parameters of the call \p Id. Returns nothing if \p Id is not a launch of one
   /// kernel.

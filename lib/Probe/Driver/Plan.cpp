@@ -43,6 +43,10 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
                                  }) ||
          takeRecord<GuardedShape>(
              In, [&](const GuardedShape &R) { P.Kernels[R.Kernel].Guards[R.Guard].Shape = R; }) ||
+         takeRecord<GuardedPointer>(In,
+                                    [&](const GuardedPointer &R) {
+                                      P.Kernels[R.Kernel].Guards[R.Guard].Apart.push_back(R);
+                                    }) ||
          takeRecord<PlannedShape>(
              In, [&](const PlannedShape &R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
          takeRecord<LaunchesToReplay>(In,

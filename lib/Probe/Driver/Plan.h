@@ -30,6 +30,8 @@ struct PlannedKernel {
   struct Guard {
     std::vector<GuardRecord> Values;
     GuardedShape Shape;
+    /// The addresses that lead into different allocations of plain device memory.
+    std::vector<GuardedPointer> Apart;
 
     /// Returns whether launches of \p Launched may have the guard's grid and block.
     bool allows(const LaunchShape &Launched) const;

@@ -2,11 +2,12 @@
 /// The mode of a run that traces the unchanged program. It records what affects how kernels may be
 /// timed: hazards, launches that overlap others, and the program's own questions about attributes
 /// and occupancy of kernels, and which graphs a timing run cannot launch node by node. It also
-/// records which arguments have the same value at every launch, how the time is divided among
-/// launches with different ones, and which launches are typical. Kernels and images are
-/// recorded in every mode.
+/// records which arguments have the same value at every launch, which addresses are apart, how the
+/// time is divided among launches with different ones, and which launches are typical. Kernels and
+/// images are recorded in every mode.
 #pragma once
 
+#include "Probe/Driver/Allocations.h"
 #include "Probe/Driver/Hazards.h"
 #include "Probe/Driver/ProbeMode.h"
 #include "Probe/Graphs/ExecutableGraphs.h"
@@ -21,7 +22,9 @@ namespace carve::probe {
 class TraceRun : public ProbeMode {
 public:
   TraceRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File)
-      : Driver(Driver), File(File), Graphs(Cupti, Driver) {}
+      : Driver(Driver), File(File),
+        Arguments([&Driver](uint64_t Address) { return allocationAt(Driver, Address); }),
+        Graphs(Cupti, Driver) {}
 
   Roles calls() const override {
     return ChangesHandles | Role::AsksKernel | Role::Launch | HazardCalls |

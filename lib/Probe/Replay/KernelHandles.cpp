@@ -1,10 +1,12 @@
 #include "Probe/Replay/KernelHandles.h"
 
+#include "Probe/Driver/Allocations.h"
 #include "Probe/Driver/KernelSignature.h"
 #include "Probe/Driver/ScalarKey.h"
 #include "Probe/Driver/StreamCaptures.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace carve;
 using namespace carve::probe;
@@ -23,20 +25,43 @@ LaunchShape ResolvedKernel::inClass(const LaunchShape &Shape, const LaunchCall &
   return Planned->inClass(Shape, Readable ? scalarKey(*ParameterBytes, Call.Parameters) : 0);
 }
 
+const void *ResolvedKernel::argumentAt(const LaunchCall &Call, unsigned Parameter, unsigned Offset,
+                                       unsigned Bytes) const {
+  bool IsThere = ParameterBytes && Call.Parameters && !Call.Extra &&
+                 Parameter < ParameterBytes->size() &&
+                 uint64_t(Offset) + Bytes <= (*ParameterBytes)[Parameter];
+  return IsThere ? static_cast<const char *>(Call.Parameters[Parameter]) + Offset : nullptr;
+}
+
+/// Returns whether the addresses of \p Call that \p Guard names lead into different allocations.
+/// The driver is asked once for each launch.
+bool ResolvedKernel::areApart(const PlannedKernel::Guard &Guard, const LaunchCall &Call) const {
+  for (const auto &[Before, Apart] : Call.Asked)
+    if (Before == &Guard)
+      return Apart;
+  std::set<uint64_t> Allocations;
+  bool Apart = std::all_of(Guard.Apart.begin(), Guard.Apart.end(), [&](const GuardedPointer &P) {
+    const void *Address = argumentAt(Call, P.Parameter, P.Offset, sizeof(uint64_t));
+    uint64_t Start = Address ? allocationAt(*Driver, argumentBits(Address, sizeof(uint64_t))) : 0;
+    return Start != 0 && Allocations.insert(Start).second;
+  });
+  Call.Asked.emplace_back(&Guard, Apart);
+  return Apart;
+}
+
 /// Returns whether the guard with the number \p Guard holds at \p Call.
 bool ResolvedKernel::holds(unsigned Guard, const LaunchCall &Call) const {
   if (Guard == 0)
     return true;
   const PlannedKernel::Guard &Its = Planned->Guards.at(Guard);
   return Its.allows(Call.Shape) &&
-         std::all_of(Its.Values.begin(), Its.Values.end(), [&](const GuardRecord &Value) {
-           return ParameterBytes && Call.Parameters && !Call.Extra &&
-                  Value.Parameter < ParameterBytes->size() &&
-                  uint64_t(Value.Offset) + Value.Bytes <= (*ParameterBytes)[Value.Parameter] &&
-                  argumentBits(static_cast<const char *>(Call.Parameters[Value.Parameter]) +
-                                   Value.Offset,
-                               Value.Bytes) == Value.Bits;
-         });
+         std::all_of(Its.Values.begin(), Its.Values.end(),
+                     [&](const GuardRecord &Value) {
+                       const void *At =
+                           argumentAt(Call, Value.Parameter, Value.Offset, Value.Bytes);
+                       return At && argumentBits(At, Value.Bytes) == Value.Bits;
+                     }) &&
+         (Its.Apart.empty() || areApart(Its, Call));
 }
 
 bool ResolvedKernel::mayRun(size_t Variant, const LaunchCall &Call) const {
@@ -98,6 +123,7 @@ std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
   CaptureRelaxed Relaxed(Driver);
   auto Kernel = std::make_shared<ResolvedKernel>();
   Kernel->Planned = Planned;
+  Kernel->Driver = &Driver;
   Kernel->Handle = Handle;
   Kernel->Variants.assign(Planned->Variants.size(), nullptr);
   Kernel->Variants[0] = Handle;

@@ -40,7 +40,13 @@ struct ResolvedKernel {
 
 private:
   bool holds(unsigned Guard, const LaunchCall &Call) const;
+  /// Returns the address of the value of \p Bytes bytes at \p Offset of parameter number \p
+  /// Parameter; null if the arguments of \p Call cannot be read or have no such value.
+  const void *argumentAt(const LaunchCall &Call, unsigned Parameter, unsigned Offset,
+                         unsigned Bytes) const;
+  bool areApart(const PlannedKernel::Guard &Guard, const LaunchCall &Call) const;
 
+  const DriverApi *Driver = nullptr;
   friend class KernelHandles;
   /// The state of the kernel's attributes that was copied to the clones.
   uint64_t SyncedAt = UINT64_MAX;

@@ -79,9 +79,53 @@ void LaunchArguments::dropOtherValues(std::vector<Parameter> &Same, const void *
   });
 }
 
+/// Finds the addresses in the arguments of a first launch.
+void LaunchArguments::findPointers(Kernels::value_type &Known, const void *const *Arguments,
+                                   std::string &Lines) const {
+  auto &[Name, Its] = Known;
+  size_t Asked = 0;
+  for (size_t I = 0; I < Its.Bytes.size(); ++I)
+    for (size_t At = 0; Its.Bytes[I] <= ArgumentRecord::MostBytes && At + 8 <= Its.Bytes[I];
+         At += 8) {
+      if (++Asked > MostPointers)
+        return;
+      Pointer P{unsigned(I), unsigned(At)};
+      if (!Allocation(argumentBits(static_cast<const char *>(Arguments[I]) + At, 8)))
+        continue;
+      Lines += recordLine(PointerRecord{Name, P.Number, P.Offset});
+      Its.Pointers.push_back(P);
+    }
+}
+
+/// Takes note of addresses that lead into one allocation, or into no plain device memory any more.
+void LaunchArguments::lookAtPointers(Kernels::value_type &Known, const void *const *Arguments,
+                                     std::string &Lines) const {
+  auto &[Name, Its] = Known;
+  const uint64_t Number = Its.Changes++;
+  if (!Allocation || (Number > MostLooks && (Number & (Number - 1)) != 0))
+    return;
+  if (Number == 0)
+    findPointers(Known, Arguments, Lines);
+  auto Alias = [&, &Name = Name](const Pointer &A, const Pointer &B) {
+    if (Its.Aliases.insert({A.place(), B.place()}).second)
+      Lines += recordLine(AliasRecord{Name, A.Number, A.Offset, B.Number, B.Offset});
+  };
+  std::erase_if(Its.Pointers, [&](Pointer &P) {
+    P.Start =
+        Allocation(argumentBits(static_cast<const char *>(Arguments[P.Number]) + P.Offset, 8));
+    if (!P.Start)
+      Alias(P, P);
+    return !P.Start;
+  });
+  for (size_t I = 0; I < Its.Pointers.size(); ++I)
+    for (size_t J = I + 1; J < Its.Pointers.size(); ++J)
+      if (Its.Pointers[I].Start == Its.Pointers[J].Start)
+        Alias(Its.Pointers[I], Its.Pointers[J]);
+}
+
 /// Takes the arguments of a launch. \p First says that it is the kernel's first one.
 void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchShape &Shape,
-                           const void *const *Arguments, std::string &Lines) {
+                           const void *const *Arguments, std::string &Lines) const {
   auto &[Name, Its] = Known;
   auto Line = [&, &Name = Name](const Parameter &P) {
     Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First, P.Offset});
@@ -97,6 +141,7 @@ void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchS
     Its.Same = firstValues(Its, Arguments, Line);
   else
     dropOtherValues(Its.Same, Arguments, Line);
+  lookAtPointers(Known, Arguments, Lines);
   keepAsLast(Its, Key, Arguments);
   auto InShape = Its.SameInShape.find(Key);
   if (InShape != Its.SameInShape.end())

@@ -1,7 +1,8 @@
 /// \file
 /// Compares the arguments of all launches of a kernel, between the launch callbacks and the record
 /// file: which parameters have one value in the whole process or at all launches with one grid and
-/// block, and which do not. It is pure: it knows neither the driver nor files.
+/// block, and which do not; and which addresses among them lead into different allocations. It is
+/// pure: it knows neither files nor the driver, which is asked by a function.
 #pragma once
 
 #include "Protocol/LaunchShape.h"
@@ -9,9 +10,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,6 +41,17 @@ public:
   /// After so many values in shapes of a kernel no further shape is compared: large structures have
   /// many words, and each is a line in the probe's file.
   static constexpr size_t MostValuesInShapes = 1024;
+  /// The driver is asked where the addresses of a kernel lead at so many launches with other
+  /// arguments than the one before, and then at fewer and fewer: after each doubling.
+  static constexpr uint64_t MostLooks = 64;
+  /// It is asked about so many words of 8 bytes of a kernel, those that come first.
+  static constexpr size_t MostPointers = 64;
+
+  /// Returns the start of the allocation of plain device memory into which an address leads; 0 if
+  /// it leads into none.
+  using AllocationAt = std::function<uint64_t(uint64_t Address)>;
+  /// Without \p Allocation, nothing is recorded of addresses.
+  explicit LaunchArguments(AllocationAt Allocation = {}) : Allocation(std::move(Allocation)) {}
 
   /// Compares the arguments of a launch of \p Shape with those of the kernel's first one, and of
   /// its first one with that grid and block. \p Arguments is what the launch has as kernelParams;
@@ -70,6 +84,14 @@ private:
       return static_cast<const char *>(Arguments[Number]) + Offset;
     }
   };
+  /// An address that led into plain device memory at all launches so far at which was looked.
+  struct Pointer {
+    unsigned Number = 0, Offset = 0; ///< As in Parameter.
+    uint64_t Start = 0;              ///< Of the allocation at the last launch.
+
+    auto place() const { return std::pair(Number, Offset); }
+  };
+  using Place = std::pair<unsigned, unsigned>;
   /// A grid and a block.
   using Dimensions = std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>;
   struct Kernel {
@@ -83,6 +105,9 @@ private:
     std::vector<char> LastBytes;
     uint64_t LastKey = 0;
     bool Unknown = false; ///< Set if a launch's arguments could not be read.
+    std::vector<Pointer> Pointers;
+    std::set<std::pair<Place, Place>> Aliases; ///< What was recorded of them.
+    uint64_t Changes = 0;                      ///< Launches that were not like the one before.
   };
   using Kernels = std::unordered_map<std::string, Kernel>;
 
@@ -96,9 +121,14 @@ private:
   template <class Write>
   static void dropOtherValues(std::vector<Parameter> &Same, const void *const *Arguments,
                               Write Line);
-  static void take(Kernels::value_type &Known, bool First, const LaunchShape &Shape,
-                   const void *const *Arguments, std::string &Lines);
+  void take(Kernels::value_type &Known, bool First, const LaunchShape &Shape,
+            const void *const *Arguments, std::string &Lines) const;
+  void lookAtPointers(Kernels::value_type &Known, const void *const *Arguments,
+                      std::string &Lines) const;
+  void findPointers(Kernels::value_type &Known, const void *const *Arguments,
+                    std::string &Lines) const;
 
+  const AllocationAt Allocation;
   std::mutex Lock; ///< Protects the members below.
   Kernels Known;
   /// Nodes of an unordered_map do not move.

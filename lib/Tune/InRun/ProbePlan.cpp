@@ -30,6 +30,8 @@ static std::string printGuard(const std::string &Kernel, unsigned Number,
       recordLine(GuardedShape{Kernel, Number, Known.Grid.value_or(Any), Known.Block.value_or(Any)});
   for (const ArgumentValue &V : Known.Values)
     Text += recordLine(GuardRecord{{Kernel, V.Parameter, V.Bytes, V.Bits, V.Offset}, Number});
+  for (const PointerPlace &P : Known.Apart)
+    Text += recordLine(GuardedPointer{Kernel, Number, P.Parameter, P.Offset});
   return Text;
 }
 

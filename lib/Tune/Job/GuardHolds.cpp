@@ -18,6 +18,13 @@ static Match argumentMatch(const std::vector<ArgumentValue> &Values, const Trace
   return All;
 }
 
+/// Returns at which launches of \p Kernel the addresses that \p Guard names are apart.
+static Match pointerMatch(const EntryGuard &Guard, const TracedKernel &Kernel) {
+  if (Guard.Apart.empty())
+    return Match::Always;
+  return Kernel.Arguments ? Kernel.Arguments->apart(Guard.Apart) : Match::Sometimes;
+}
+
 /// Returns at which launches of the shape of \p L the guard \p Guard lets the dimensions through.
 /// Launches of very many shapes have none in common in the trace: their grid is 0.
 static Match dimensionMatch(const EntryGuard &Guard, const KernelLaunches &L) {
@@ -43,7 +50,8 @@ GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
     Ns += double(L.TotalNs);
     Match All = Match::Never;
     if (mayTakeEntry(L))
-      All = std::min(argumentMatch(Guard.Arguments, Kernel, L.Shape), dimensionMatch(Guard, L));
+      All = std::min({argumentMatch(Guard.Arguments, Kernel, L.Shape), dimensionMatch(Guard, L),
+                      pointerMatch(Guard, Kernel)});
     if (All == Match::Never)
       continue;
     Counted &= All == Match::Always;
@@ -59,8 +67,8 @@ GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
 std::optional<size_t> carve::entryOf(llvm::ArrayRef<EntryGuard> Guards, const TracedKernel &Kernel,
                                      const KernelLaunches &L) {
   for (size_t G = 0; G < Guards.size(); ++G) {
-    Match Holds =
-        std::min(argumentMatch(Guards[G].Arguments, Kernel, L.Shape), dimensionMatch(Guards[G], L));
+    Match Holds = std::min({argumentMatch(Guards[G].Arguments, Kernel, L.Shape),
+                            dimensionMatch(Guards[G], L), pointerMatch(Guards[G], Kernel)});
     if (Holds == Match::Sometimes)
       return std::nullopt;
     if (Holds == Match::Always)

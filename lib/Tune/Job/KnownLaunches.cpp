@@ -2,6 +2,7 @@
 
 #include "Nvcc/Text/KernelAssumptions.h"
 #include "Ptx/LaunchConstants.h"
+#include "Ptx/PointerSources.h"
 #include "Store/FlavourPtx.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
@@ -188,8 +189,39 @@ static void findKnownLaunchesOf(const WantedKernel &Wanted, const ProbeRecord &T
       chooseGroups(sameInShapes(Trace, K.Traced, Ptx, WrittenForShape), K.Known, TotalNs);
 }
 
-/// Sets JobKernel::Known, KnownShapes and KnownPtx of the kernels of \p Job whose first module is
-/// number \p Index, which was made from \p M.
+/// Sets JobKernel::Apart and Restrict of \p K, whose text has the definitions \p Kernels.
+static void findRestrictPointers(JobKernel &K, const PtxModule &Ptx,
+                                 llvm::ArrayRef<KernelDefinition> Kernels) {
+  // The driver takes 75 ns for each address. That may be 1 % of the kernel's time.
+  constexpr double AskNs = 75, MostShare = 0.01;
+  const std::string &Name = K.Traced.Kernel;
+  llvm::Expected<std::vector<PointerSource>> Sources = Ptx.pointerSources(Name);
+  auto Log = [&](llvm::Error Why) {
+    logLine(Name + ": no restrict pointers: " + llvm::toString(std::move(Why)));
+  };
+  if (!Sources)
+    return Log(Sources.takeError());
+  std::vector<PointerPlace> Places;
+  for (const PointerSource &S : *Sources)
+    Places.push_back(S.Place);
+  uint64_t Launches = 0, TotalNs = 0;
+  for (const KernelLaunches &L : K.Traced.Shapes) {
+    Launches += L.Launches;
+    TotalNs += L.TotalNs;
+  }
+  const bool IsLong = double(TotalNs) * MostShare >= AskNs * double(Places.size() * Launches);
+  if (Places.size() < 2 || !IsLong || !K.Traced.Arguments ||
+      K.Traced.Arguments->apart(Places) != KernelArguments::Match::Always)
+    return;
+  std::vector<unsigned> Parameters = restrictParameters(*Sources);
+  if (llvm::Error E = restrictable(Kernels, Name, Parameters).takeError())
+    return Log(std::move(E));
+  K.Apart = std::move(Places);
+  K.Restrict = std::move(Parameters);
+}
+
+/// Sets JobKernel::Known, KnownShapes, KnownPtx and Apart of the kernels of \p Job whose first
+/// module is number \p Index, which was made from \p M.
 static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const ProbeRecord &Trace,
                                 TuningJob &Job, const JobContext &Context) {
   const bool Floats = Context.Options.Entries == FurtherEntries::Floats;
@@ -220,8 +252,10 @@ static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const Probe
             llvm::toString(Kernels.takeError()));
     return;
   }
-  for (const WantedKernel &K : Wanted)
+  for (const WantedKernel &K : Wanted) {
     findKnownLaunchesOf(K, Trace, M.Ptx, *Kernels, Floats);
+    findRestrictPointers(*K.Kernel, M.Ptx, *Kernels);
+  }
 }
 
 void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,

@@ -60,6 +60,13 @@ struct JobKernel {
   std::vector<KnownLaunch> KnownShapes = {};
   /// What is the same in all launches, as far as it can be put into the kernel's PTX.
   KnownLaunch KnownPtx = {};
+  /// The addresses by which it reads and writes memory, if they lead into different allocations in
+  /// all traced launches, so that a further entry may have restrict pointers. Empty if they do not,
+  /// if the kernel may reach memory in another way, or if it takes so little time that asking the
+  /// driver at each launch would cost too much.
+  std::vector<PointerPlace> Apart = {};
+  /// The parameters that may then be restrict pointers.
+  std::vector<unsigned> Restrict = {};
   /// Absent if no earlier tuning found another variant for this PTX.
   std::optional<EarlierDecision> Earlier = {};
 };

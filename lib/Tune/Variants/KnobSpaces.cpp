@@ -71,6 +71,8 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
           (Knob != FrontEndKnob::KnownLaunch || !Kernel.Known.empty()) &&
           (Knob != FrontEndKnob::KnownShapes || !Kernel.KnownShapes.empty()))
         Space.FrontEndKnobs.push_back(Knob);
+  Space.Restrict =
+      Space.FrontEndCaps && !Kernel.Apart.empty() && mayBeRestrict(FrontEnd->Step.Arguments);
   Space.KnownPtx = !Kernel.KnownPtx.empty();
   Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);
@@ -105,6 +107,9 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
     }
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       FrontEnds.push_back({std::nullopt, Knob});
+    if (Space.Restrict)
+      for (size_t I = 0, Count = FrontEnds.size(); I < Count; ++I)
+        FrontEnds.push_back({FrontEnds[I].Cap, FrontEnds[I].Knob, true});
     for (const FrontEndSetting &FrontEnd : FrontEnds)
       for (bool Smem : {false, true})
         for (LoadCaching Loads : Cachings) {
@@ -112,7 +117,8 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
                            .FrontEndCap = FrontEnd.Cap,
                            .FrontEnd = FrontEnd.Knob,
                            .SmemSpilling = Smem,
-                           .Loads = Loads};
+                           .Loads = Loads,
+                           .Restrict = FrontEnd.Restrict};
           if (Smem && !Space.maySpillBeside(V))
             continue;
           if (!V.isDefault())

@@ -52,8 +52,16 @@ std::vector<GuardedCode> VariantCompiler::guardedCodesOf(const SettingRequest &R
     for (const KnownLaunch &Known : K.KnownShapes)
       Codes.push_back({Known, OfEach, "", {}, ""});
   } else if (R.Setting.isForKnownLaunches()) {
-    Codes.push_back({R.Setting.KnownPtx ? K.KnownPtx : K.Known, OfEach, "", {}, ""});
+    KnownLaunch Known;
+    if (R.Setting.KnownPtx)
+      Known = K.KnownPtx;
+    else if (isForKnownLaunches(R.Setting.FrontEnd))
+      Known = K.Known;
+    Codes.push_back({std::move(Known), OfEach, "", {}, ""});
   }
+  if (R.Setting.Restrict)
+    for (GuardedCode &C : Codes)
+      C.Launch.Apart = K.Apart;
   std::string Name = cloneName(K.Traced.Kernel, R.Setting);
   if (!R.Composed.Codes.empty())
     Name = composedCloneName(K.Traced.Kernel, R.Composed);
@@ -95,7 +103,8 @@ std::vector<VariantCompiler::Code> VariantCompiler::codesOf(size_t Kernel,
 
 /// What cicc is told for \p C.
 FrontEndSetting VariantCompiler::flavourOf(const Code &C) const {
-  return C.Setting.frontEnd().forKernel({Job.Kernels[C.Kernel].Traced.Kernel, C.Known});
+  const JobKernel &K = Job.Kernels[C.Kernel];
+  return C.Setting.frontEnd().forKernel({K.Traced.Kernel, C.Known, K.Restrict});
 }
 
 void VariantCompiler::prepareMarked() {

@@ -62,10 +62,13 @@ struct FrontEndTest : testing::Test {
     llvm::cantFail(writeFileAtomically(Path, ""));
     ASSERT_FALSE(llvm::sys::fs::setPermissions(Path, llvm::sys::fs::all_all));
   }
+  llvm::Expected<std::string> make(const FrontEndSetting &Setting) {
+    return compileFlavour({Step, "text", "id", std::string(Head) + "kept", Dir.path(), Setting},
+                          Tools, Runner);
+  }
   llvm::Expected<std::string> make(std::optional<unsigned> Cap,
                                    FrontEndKnob Knob = FrontEndKnob::None) {
-    return compileFlavour({Step, "text", "id", std::string(Head) + "kept", Dir.path(), {Cap, Knob}},
-                          Tools, Runner);
+    return make(FrontEndSetting{Cap, Knob});
   }
 };
 
@@ -251,6 +254,18 @@ TEST_F(FrontEndTest, knob_refusedByCicc_isAReason) {
   EXPECT_EQ(reasonOf(make(std::nullopt, FrontEndKnob::UnrollByTwo).takeError()),
             "front-end-option");
   EXPECT_NE(reasonOf(make(40).takeError()), "front-end-option") << "cicc itself fails";
+}
+
+TEST_F(FrontEndTest, restrictPointers_areInTheTextOfOneKernel) {
+  FrontEndSetting Setting{.Restrict = true};
+  EXPECT_EQ(reasonOf(make(Setting).takeError()), "front-end-text") << "of which is not said";
+  Setting = Setting.forKernel({"_Z1kPf", {.Values = {{1, 4, 7}}, .Apart = {{0, 0}}}, {0}});
+  EXPECT_EQ(*Setting.Known, (KnownKernel{"_Z1kPf", {}, {0}})) << "values are another knob's";
+  EXPECT_EQ(FrontEndSetting().forKernel({"_Z1kPf", {}, {0}}), FrontEndSetting());
+  EXPECT_TRUE(mayBeRestrict(Words{"-arch", "compute_90"}));
+  Step.Arguments.push_back("-kernel-params-are-restrict");
+  EXPECT_FALSE(mayBeRestrict(Step.Arguments));
+  EXPECT_EQ(reasonOf(make(Setting).takeError()), "front-end-option");
 }
 
 TEST(FrontEndSetting, names_areReadBackAndDiffer) {

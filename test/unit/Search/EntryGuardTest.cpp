@@ -24,6 +24,9 @@ TEST(EntryGuard, text_namesWhatIsSet) {
             "parameter 1 = 9 (8 bytes)");
   EXPECT_EQ(guardText({.Arguments = {{0, 1, 0}, {1, 2, 5}}}),
             "lowest byte of parameter 0 = 0, lowest 2 bytes of parameter 1 = 5");
+  EXPECT_EQ(guardText({.Arguments = {{4, 4, 7}}, .Apart = {{0, 0}, {3, 8}}}),
+            "parameter 4 = 7, parameters 0 3+8 point to separate allocations");
+  EXPECT_EQ(guardText({.Apart = {{1, 0}}}), "parameter 1 points to an allocation");
 }
 
 TEST(EntryGuard, dimensions_areReadBackAndNothingElseIs) {

@@ -7,9 +7,11 @@
 using namespace carve;
 
 TEST(VariantName, name_isReadBackAsTheSameSetting) {
-  VariantSetting All{40, 255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10, 1, true};
-  EXPECT_EQ(variantName(All), "r40-f255-unroll2-knownptx-smem-cg-l10-o1");
-  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-unroll2-knownptx-smem-cg-l10-o1")), All);
+  VariantSetting All{40,   255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10, 1,
+                     true, true};
+  const char *Name = "r40-f255-unroll2-restrict-knownptx-smem-cg-l10-o1";
+  EXPECT_EQ(variantName(All), Name);
+  EXPECT_EQ(llvm::cantFail(parseVariantName(Name)), All);
   EXPECT_EQ(variantName({}), "default");
   EXPECT_TRUE(llvm::cantFail(parseVariantName("default")).isDefault());
   VariantSetting LevelOnly;
@@ -52,6 +54,18 @@ TEST(VariantName, constantsInThePtx_haveAName) {
   V = llvm::cantFail(parseVariantName("knownptx"));
   EXPECT_TRUE(V.KnownPtx && V.isForKnownLaunches() && V.needsComparedOutput());
   EXPECT_FALSE(VariantSetting{.FrontEnd = FrontEndKnob::UnrollMore}.isForKnownLaunches());
+}
+
+TEST(VariantName, restrictPointers_areForKnownLaunchesAndPartOfTheFlavour) {
+  VariantSetting V = llvm::cantFail(parseVariantName("r40-f255-known-restrict"));
+  EXPECT_TRUE(V.Restrict && V.frontEnd().Restrict);
+  EXPECT_EQ(variantName(V), "r40-f255-known-restrict");
+  V = llvm::cantFail(parseVariantName("restrict"));
+  EXPECT_TRUE(V.isForKnownLaunches() && V.needsComparedOutput());
+  EXPECT_EQ(nameOf(V.frontEnd()), "restrict");
+  EXPECT_FALSE(VariantSetting().mayStandFor({}) && V.mayStandFor({}));
+  V.setFrontEnd({});
+  EXPECT_TRUE(V.isDefault());
 }
 
 TEST(VariantName, frontEnd_isThePartThatNamesTheFlavour) {

@@ -366,7 +366,7 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
       {withKernel("    arch: sm_90\n"), "p.yaml:3: no 'variant' in kernel entry"},
       {withKernel("    variant: {cpa: 40}\n"),
        "p.yaml:4: unknown key 'cpa' in variant, expected cap, frontend-cap, "
-       "frontend-knob, known-ptx, smem-spilling, load-cache, register-usage-level, "
+       "frontend-knob, restrict, known-ptx, smem-spilling, load-cache, register-usage-level, "
        "optimization-level"},
       {withKernel("    variant: {frontend-cap: 256}\n"),
        "p.yaml:4: frontend-cap: '256', expected a number in 1..255"},
@@ -394,13 +394,14 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:6: no 'variant' in further entry"},
       {withKernel(
            "    variant: default\n    entries:\n      - when: {}\n        variant: default\n"),
-       "p.yaml:6: when: nothing, expected threads, block, grid or arguments"},
+       "p.yaml:6: when: nothing, expected threads, block, grid, arguments or pointers-apart"},
       {withKernel("    variant: default\n    entries:\n      - when: {threads: 1025}\n"),
        "p.yaml:6: threads: '1025', expected a number in 1..1024"},
       {withKernel("    variant: default\n    entries:\n      - when: {block: 16}\n"),
        "p.yaml:6: block: '16', expected dimensions such as 16x16x1"},
       {withKernel("    variant: default\n    entries:\n      - when: {smem: 0}\n"),
-       "p.yaml:6: unknown key 'smem' in when, expected threads, block, grid, arguments"},
+       "p.yaml:6: unknown key 'smem' in when, expected threads, block, grid, arguments, "
+       "pointers-apart"},
       {withKernel("    variant: default\n    entries:\n"
                   "      - {when: {grid: 1x1x1}, variant: {cap: 40}}\n"
                   "      - {when: {grid: 1x1x1}, variant: {cap: 48}}\n"),
@@ -555,6 +556,35 @@ TEST(Profile, partsOfArguments_areReadBackAndMustRise) {
   EXPECT_NE(messageOf(parseProfile(printProfile(P), "p"))
                 .find("known-ptx when threads <= 64, expected a guard with"),
             std::string::npos);
+}
+
+TEST(Profile, pointersApart_areReadBackAndMustRise) {
+  Profile P;
+  Decision D;
+  D.Kernel = "k";
+  D.Entries = {{{.Apart = {{0, 0}, {2, 0}, {2, 8}}}, {.Cap = 40}}};
+  D.Entries[0].Variant.Restrict = true;
+  P.put(D);
+  std::string Text = printProfile(P);
+  EXPECT_NE(Text.find("when: {pointers-apart: [{parameter: 0}, {parameter: 2}, {parameter: 2, "
+                      "offset: 8}]}\n        variant: {cap: 40, restrict: true}\n"),
+            std::string::npos)
+      << Text;
+  EXPECT_EQ(valueOf(parseProfile(Text, "p.yaml")).Kernels.at(0).Entries, D.Entries);
+  auto Refused = [&](std::string From, const std::string &To, const std::string &Message) {
+    std::string Bad = Text;
+    Bad.replace(Bad.find(From), From.size(), To);
+    std::string Found = messageOf(parseProfile(Bad, "p.yaml"));
+    EXPECT_NE(Found.find(Message), std::string::npos) << Found;
+  };
+  Refused("{parameter: 2}, ", "{parameter: 0}, ", "expected a place after parameter 0, offset 0");
+  Refused("{parameter: 2}, ", "{offset: 8}, ", "no 'parameter' in pointer");
+  Refused("restrict: true", "restrict: 1", "true");
+  Refused("variant: default", "variant: {restrict: true}",
+          "restrict in the variant of a kernel, expected it only in entries");
+  Refused("{pointers-apart: [{parameter: 0}, {parameter: 2}, {parameter: 2, offset: 8}]}",
+          "{threads: 64}", "restrict when threads <= 64, expected a guard with pointers-apart");
+  Refused("restrict: true", "known-ptx: true", "expected a guard with block, grid or arguments");
 }
 
 TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {

@@ -57,6 +57,31 @@ TEST(KernelArguments, addressThatVaries_keepsItsLowestByteIfThatStays) {
       << "the byte is the first value's";
 }
 
+TEST(KernelArguments, addresses_areApartIfNoLaunchSaysOtherwise) {
+  using enum KernelArguments::Match;
+  KernelArguments A = processOf({{"k", 0, 8, 0x1200}, {"k", 1, 8, 0x3400}, {"k", 2, 8, 0x5600}});
+  EXPECT_EQ(A.apart({{0, 0}, {1, 0}}), Never) << "nobody has said that these are addresses";
+  EXPECT_EQ(A.apart({}), Always);
+  for (unsigned Parameter : {0, 1, 2})
+    A.add(PointerRecord{"k", Parameter, 0});
+  A.add(AliasRecord{"k", 1, 0, 2, 0});
+  EXPECT_EQ(A.apart({{0, 0}, {1, 0}}), Always);
+  EXPECT_EQ(A.apart({{0, 0}, {1, 0}, {2, 0}}), Sometimes);
+  EXPECT_EQ(A.apart({{0, 0}, {0, 8}}), Never);
+  EXPECT_NE(A.print("k").find("pointer\tk\t2\t0\nalias\tk\t1\t0\t2\t0\n"), std::string::npos);
+  // In another process one is no address, and one is of no plain memory later.
+  KernelArguments B = processOf({{"k", 0, 8, 0x1200}, {"k", 1, 8, 0}, {"k", 2, 8, 0x5600}});
+  B.add(PointerRecord{"k", 0, 0});
+  B.add(PointerRecord{"k", 2, 0});
+  B.add(AliasRecord{"k", 0, 0, 0, 0});
+  A.merge(B);
+  EXPECT_EQ(A.apart({{1, 0}, {2, 0}}), Never);
+  EXPECT_EQ(A.apart({{0, 0}, {2, 0}}), Sometimes);
+  EXPECT_EQ(A.apart({{2, 0}}), Always);
+  A.add(ArgumentRecord{"k", 0, 0, 0, 0});
+  EXPECT_EQ(A.apart({{2, 0}}), Sometimes) << "a launch could not be read";
+}
+
 TEST(KernelArguments, launchThatCouldNotBeRead_leavesNothingKnown) {
   KernelArguments A = processOf({number(0, 5), {"k", 0, 0, 0}});
   EXPECT_EQ(A.same(), Values());

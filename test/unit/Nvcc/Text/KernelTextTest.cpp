@@ -265,3 +265,26 @@ TEST(KernelText, overloads_areToldApartByTheirTemplateParameters) {
   EXPECT_EQ(Of(One + "{}" + One + "{}", "_Z1kIiEvT_"),
             "unknown-text: 2 definitions of _Z1kIiEvT_, expected one");
 }
+
+TEST(KernelAssumptions, restrictPointers_areWrittenBeforeTheirNames) {
+  auto Written = [](llvm::StringRef Text, llvm::StringRef Mangled, std::vector<unsigned> Numbers) {
+    llvm::Expected<std::string> New = withRestrict(Text, Mangled, Numbers);
+    return New ? *New : llvm::toString(New.takeError());
+  };
+  EXPECT_EQ(Written(GLOBAL " void k(float *a, int n, const float *const b = nullptr) { b; }",
+                    "_Z1kPfiPKf", {0, 1, 2, 7}),
+            GLOBAL " void k(float * __restrict__ a, int n, const float *const  __restrict__ b = "
+                   "nullptr) { b; }");
+  EXPECT_EQ(Written("namespace m { template <class T> " GLOBAL " void k(T **a, T *b) {} }",
+                    "_ZN1m1kIfEEvPPT_PS1_", {0}),
+            "namespace m { template <class T> " GLOBAL " void k(T ** __restrict__ a, T *b) {} }");
+  // One is restrict already, others are no plain declarations of pointers.
+  for (const char *Text : {GLOBAL " void k(float *__restrict a) {}", GLOBAL " void k(F a) {}",
+                           GLOBAL " void k(float a[4]) {}", GLOBAL " void k(float *) {}",
+                           GLOBAL " void k(volatile float *a) {}"})
+    EXPECT_NE(Written(Text, "_Z1kPf", {0}).find("no parameter of _Z1kPf is declared as a pointer"),
+              std::string::npos)
+        << Text;
+  EXPECT_NE(Written(GLOBAL " void l(float *a) {}", "_Z1kPf", {0}).find("0 definitions"),
+            std::string::npos);
+}

@@ -130,6 +130,19 @@ TEST(Plan, guardedVariants_haveGuardsOfTheirKernel) {
   EXPECT_EQ(P.find("l")->Guards.at(1).Values.size(), 1u);
 }
 
+TEST(Plan, guardOfAddresses_hasTheirPlaces) {
+  Plan P;
+  ASSERT_TRUE(read(P, "carve-plan\t1\nkernel\tk\treplay\tnone\nvariant\tk\tcontrol\tk__a\t0\n"
+                      "variant\tk\trestrict\tk__b\t1\nguard-pointer\tk\t1\t0\t0\n"
+                      "guard-pointer\tk\t1\t3\t8\n"));
+  const std::vector<GuardedPointer> &Apart = P.find("k")->Guards.at(1).Apart;
+  ASSERT_EQ(Apart.size(), 2u);
+  EXPECT_EQ(Apart[1].Parameter, 3u);
+  EXPECT_EQ(Apart[1].Offset, 8u);
+  Plan Other;
+  EXPECT_FALSE(read(Other, "carve-plan\t1\nkernel\tk\treplay\tnone\nguard-pointer\tk\t1\t0\n"));
+}
+
 TEST(Plan, variantWithSeveralCodes_hasAGuardForEach) {
   const std::string Head = "carve-plan\t1\nkernel\tk\treplay\tnone\n"
                            "variant\tk\tcontrol\tk__a\t0\nguard\tk\t1\t2\t4\t4096\t0\n"

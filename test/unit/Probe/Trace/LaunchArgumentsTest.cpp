@@ -66,6 +66,42 @@ TEST(LaunchArguments, firstLaunch_recordsNumbersAndWordsOfStructures) {
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "") << "nothing is new";
 }
 
+TEST(LaunchArguments, addresses_areRecordedWithWhatIsNotApart) {
+  // Allocations of 4 KB from 0x7f0000000000 on, and none below.
+  LaunchArguments All(
+      [](uint64_t A) { return A >= 0x7f0000000000 && A < 0x7f0000100000 ? A & ~0xfffull : 0; });
+  LaunchedValues Values;
+  const uint64_t Inside = Values.Address + 0x1010;
+  std::memcpy(Values.Structure + 8, &Inside, 8);
+  auto OfPointers = [](const std::string &Lines) {
+    return Lines.substr(std::min(Lines.find("pointer"), Lines.find("alias")));
+  };
+  EXPECT_EQ(OfPointers(added(All, kernelHandle(1), Values)),
+            "pointer\tk\t0\t0\npointer\tk\t1\t8\n");
+  Values.Address += 0x1000;
+  EXPECT_EQ(OfPointers(compared(All, kernelHandle(1), Values)), "alias\tk\t0\t0\t1\t8\n");
+  Values.Address += 8;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values).find("alias"), std::string::npos)
+      << "it is recorded already";
+  Values.Address = 16;
+  EXPECT_EQ(OfPointers(compared(All, kernelHandle(1), Values)), "alias\tk\t0\t0\t0\t0\n");
+  Values.Address = 24;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
+}
+
+TEST(LaunchArguments, addresses_areLookedAtLessOften) {
+  uint64_t Asked = 0;
+  LaunchArguments All([&](uint64_t A) { return ++Asked, A; });
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  for (unsigned N = 0; N < 5000; ++N) {
+    ++Values.Count;
+    compared(All, kernelHandle(1), Values);
+  }
+  EXPECT_GT(Asked, LaunchArguments::MostLooks);
+  EXPECT_LT(Asked, 4 * LaunchArguments::MostLooks);
+}
+
 TEST(LaunchArguments, otherValue_isRecordedOnce) {
   LaunchArguments All;
   LaunchedValues Values;

@@ -347,6 +347,21 @@ TEST(ProbePlan, variantWithConstants_isGuardedByWhatItsPtxReads) {
   EXPECT_EQ(Values[1].Offset, 0u);
 }
 
+TEST(ProbePlan, variantWithRestrictPointers_isGuardedByTheirPlaces) {
+  Planned P;
+  P.Built.Kernels[0].Variants[2].Setting.Restrict = true;
+  guardVariant(P, 2, {{.Apart = {{0, 0}, {2, 8}}}});
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  EXPECT_EQ(K.Variants[2].Guard, 1u);
+  ASSERT_EQ(K.Guards.size(), 1u);
+  const std::vector<GuardedPointer> &Apart = K.Guards.at(1).Apart;
+  ASSERT_EQ(Apart.size(), 2u);
+  EXPECT_EQ(Apart[1].Parameter, 2u);
+  EXPECT_EQ(Apart[1].Offset, 8u);
+  EXPECT_EQ(K.ToCompare.count(2), 1u) << "its output has to be compared";
+}
+
 TEST(ProbePlan, wholeRunWithAKnownLaunch_isDispatchedByTheProbe) {
   Planned P;
   guardVariant(P, 2, {{{{1, 4, 4096}}, {}, {}}, {{{1, 4, 8192}}, {}, {}}});

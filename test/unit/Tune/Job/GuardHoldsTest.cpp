@@ -55,6 +55,20 @@ TEST(GuardHolds, argumentWithOneValue_holdsAlwaysOrNever) {
   EXPECT_EQ(holdOf({.Arguments = {{2, 4, 4096}}}, passing({4096})), (GuardHold{40, 0, 0, false}));
 }
 
+TEST(GuardHolds, addresses_holdAsTheirRecordsSay) {
+  TracedKernel K = passing({4096});
+  const EntryGuard Apart = {.Apart = {{0, 0}, {2, 0}}};
+  EXPECT_EQ(holdOf(Apart, K), (GuardHold{40, 0, 0, false})) << "they are no addresses";
+  for (unsigned Parameter : {0, 2})
+    K.Arguments->add(PointerRecord{"k", Parameter, 0});
+  EXPECT_EQ(holdOf(Apart, K), (GuardHold{40, 40, 1, false}));
+  EXPECT_EQ(entryOf({Apart}, K, K.Shapes[0]), 0u);
+  K.Arguments->add(AliasRecord{"k", 0, 0, 2, 0});
+  EXPECT_EQ(holdOf(Apart, K), (GuardHold{40, 40, 1, true}));
+  EXPECT_EQ(entryOf({Apart}, K, K.Shapes[0]), std::nullopt);
+  EXPECT_EQ(holdOf(Apart, tracedSample()), (GuardHold{40, 40, 1, true})) << "nothing is known";
+}
+
 TEST(GuardHolds, argumentThatChanges_isAnUpperBound) {
   EXPECT_EQ(holdOf(Passes4096, passing({4096, 8192})), (GuardHold{40, 40, 1, true}));
   EXPECT_EQ(holdOf({.MaxThreads = 256, .Arguments = {{1, 4, 4096}}}, passing({1, 2})),

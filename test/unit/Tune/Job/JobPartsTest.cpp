@@ -187,6 +187,45 @@ TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
   EXPECT_TRUE(KnownIn(Trace).empty());
 }
 
+TEST_F(PlaceKernelsTest, pointersThatAreAlwaysApart_mayBeRestrict) {
+  const std::string Kernel = "_Z1kPfPKf";
+  const std::string Text = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry " +
+                           Kernel + "(.param .u64 " + Kernel + "_param_0, .param .u64 " + Kernel +
+                           "_param_1) { .reg .b64 %rd<4>; .reg .f32 %f<4>; ld.param.u64 %rd1, [" +
+                           Kernel + "_param_0]; ld.param.u64 %rd2, [" + Kernel +
+                           "_param_1]; ld.global.f32 %f1, [%rd2]; st.global.f32 [%rd1], %f1; "
+                           "bar.sync 0; st.global.f32 [%rd1+4], %f1; ret; }\n";
+  Unit U = unit("a");
+  U.Images[0].PtxDigest = valueOf(Store.putBlob(Text));
+  U.FrontEnds.resize(1);
+  U.FrontEnds[0].PtxDigest = U.Images[0].PtxDigest;
+  U.FrontEnds[0].InputDigest =
+      valueOf(Store.putBlob("__attribute__((global)) void k(float *p, const float *q) {}"));
+  Options.Entries = FurtherEntries::Values;
+  place({U}, {sampleKernel(Kernel, 1).Traced});
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  JobKernel &K = Job.Kernels[0];
+  auto Find = [&](uint64_t MeanNs) {
+    K.Apart.clear();
+    K.Restrict.clear();
+    for (KernelLaunches &L : K.Traced.Shapes)
+      L.TotalNs = L.Launches * MeanNs;
+    JobContext Context{Store, {}, Runner, Options};
+    Context.FlavourPtx = [](auto &&...) { return std::string(); };
+    findKnownLaunches({}, Parsed, Job, Context);
+    return K.Apart;
+  };
+  EXPECT_TRUE(Find(1'000'000).empty()) << "the trace says nothing of addresses";
+  K.Traced.Arguments.emplace();
+  for (unsigned Parameter : {0, 1})
+    K.Traced.Arguments->add(PointerRecord{Kernel, Parameter, 0});
+  EXPECT_EQ(Find(1'000'000), (std::vector<PointerPlace>{{0, 0}, {1, 0}}));
+  EXPECT_EQ(K.Restrict, (std::vector<unsigned>{1})) << "the other is written around a barrier";
+  EXPECT_TRUE(Find(10'000).empty()) << "asking about two addresses takes more than 1 % of 10 us";
+  K.Traced.Arguments->add(AliasRecord{Kernel, 0, 0, 1, 0});
+  EXPECT_TRUE(Find(1'000'000).empty());
+}
+
 TEST_F(PlaceKernelsTest, whatThePtxReads_isKnownWithoutATextToo) {
   const std::string Kernel = "_Z1k1Sfi";
   const std::string Text = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry " +

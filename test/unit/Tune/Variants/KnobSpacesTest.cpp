@@ -64,6 +64,9 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_FALSE(space().KnownPtx);
   Kernel.KnownPtx.Values = {{1, 4, 7}};
   EXPECT_TRUE(space().KnownPtx);
+  EXPECT_FALSE(space().Restrict);
+  Kernel.Apart = {{0, 0}, {1, 0}};
+  EXPECT_TRUE(space().Restrict);
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
             (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
