@@ -192,8 +192,12 @@ uint64_t carve::test::neighbour(const RandomNumber &N, uint64_t Bits, Random &R)
   switch (N.Kind) {
   case ParameterKind::Output:
     return Bits;
-  case ParameterKind::Input:
-    return Bits % 64 ? 64 : oneOf<uint64_t>(R, {1, 2, 32, 63});
+  case ParameterKind::Input: {
+    uint64_t Words = wordsOf(Bits) % 64 ? 64 : oneOf<uint64_t>(R, {1, 2, 32, 63});
+    // A thread that reads the output at another place than its own would read what others write.
+    PointerTarget Target = targetOf(Bits);
+    return pointerNumber(Target == PointerTarget::Output ? PointerTarget::Own : Target, Words);
+  }
   case ParameterKind::Bool:
     return Bits ^ 1;
   case ParameterKind::Mode:

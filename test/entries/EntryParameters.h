@@ -40,7 +40,7 @@ enum class ParameterRole {
   Words,   ///< Of dynamic shared memory.
 };
 
-/// A member of a structure: a number, or an array of them.
+/// A member of a structure: a number, or an array of them. The input may be one, but not the first.
 struct RandomField {
   ParameterKind Kind = ParameterKind::Int;
   unsigned Count = 0; ///< Elements; 0 if it is no array.
@@ -54,8 +54,24 @@ struct RandomParameter {
   std::vector<RandomField> Fields = {}; ///< Of a structure.
 };
 
+/// Where a pointer leads. EntryProgram.cuh has the same, in this order.
+enum class PointerTarget : unsigned {
+  Own,          ///< Memory of its own kind: the output or the input. They are two allocations.
+  BehindOutput, ///< What the input has, in the allocation of the output, where nobody writes.
+  Output,       ///< The output.
+  Pinned,       ///< What the input has, in memory of the host.
+};
+
+/// Returns the number of a pointer that leads to \p Target, and \p Words behind its beginning,
+/// which is a multiple of 256.
+constexpr uint64_t pointerNumber(PointerTarget Target, uint64_t Words) {
+  return uint64_t(Target) << 40 | Words;
+}
+constexpr PointerTarget targetOf(uint64_t Pointer) { return PointerTarget(Pointer >> 40); }
+constexpr uint64_t wordsOf(uint64_t Pointer) { return Pointer & ((1ull << 40) - 1); }
+
 /// A number that a launch passes: an argument, or a part of a structure. A pointer is a number,
-/// too: how many words it is behind an address that is a multiple of 256.
+/// too (pointerNumber).
 struct RandomNumber {
   ParameterKind Kind = ParameterKind::Int;
   ParameterRole Role = ParameterRole::Any;

@@ -146,6 +146,10 @@ std::string KernelWriter::head() const {
   std::string Text;
   if (K.StaticWords)
     Text += "  __shared__ unsigned Static[" + std::to_string(K.StaticWords) + "];\n";
+  for (size_t I = 1; I < K.Parameters.size(); ++I)
+    for (const RandomNumber &N : numbersOf(K.Parameters[I]))
+      if (N.Kind == ParameterKind::Input && !N.Access.empty())
+        Text += "  const unsigned *In = " + parameterName(K, I, "A") + N.Access + ";\n";
   return Text + "  unsigned Lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * "
                 "threadIdx.z);\n"
                 "  unsigned Lanes = blockDim.x * blockDim.y * blockDim.z;\n"
@@ -182,22 +186,25 @@ Statements KernelWriter::sure() const {
   Statements All;
   for (size_t I = 1; I < K.Parameters.size(); ++I)
     for (const RandomNumber &N : numbersOf(K.Parameters[I]))
-      All.push_back(named(mixing(N.Kind), I, N));
+      if (N.Kind != ParameterKind::Input)
+        All.push_back(named(mixing(N.Kind), I, N));
+  if (K.input() && !K.ReadsOwn)
+    All.push_back("H = mixed(H, In[Id % InWords]);");
   if (K.Form == KernelForm::Template)
     All.push_back("H = mixed(H, (unsigned)N);");
   return All;
 }
 
 Statements KernelWriter::more() {
-  bool HasInput = llvm::any_of(
-      K.Parameters, [](const RandomParameter &P) { return P.Kind == ParameterKind::Input; });
+  const bool ReadsInput = K.input() && !K.ReadsOwn;
   Statements All;
   for (size_t I = 1; I < K.Parameters.size(); ++I) {
     const RandomParameter &P = K.Parameters[I];
     if (P.Role == ParameterRole::Words)
       All.push_back(named(WordsStatement, I));
-    for (unsigned N = 1 + R() % 2; N > 0; --N)
-      All.push_back(named(oneOf(R, statementsFor(P, HasInput)), I));
+    Statements Possible = statementsFor(P, ReadsInput);
+    for (unsigned N = Possible.empty() ? 0 : 1 + R() % 2; N > 0; --N)
+      All.push_back(named(oneOf(R, Possible), I));
     if (K.StaticWords && isInteger(P.Kind) && chance(R, 40))
       All.push_back(named(StaticStatement, I));
   }
@@ -222,6 +229,9 @@ std::string KernelWriter::write() {
   std::shuffle(Second.begin(), Second.end(), R);
   First.insert(First.end(), Second.begin(), Second.end());
   First.push_back("H = mixed(mixed(H, bitsOf(X)), bitsOf(D));");
+  // Before a barrier, it would be an exchange through memory, and no code with restrict pointers.
+  if (K.ReadsOwn)
+    First.push_back(OwnInputStatement);
   First.push_back(chance(R, 50) ? "if (Id < OutWords)\n    Out[Id] = H;"
                                 : "if (Id < OutWords)\n    Out[Id] ^= H;");
   for (const std::string &Statement : First)
@@ -261,14 +271,15 @@ static std::string joined(const std::vector<std::string> &Parts) { return llvm::
 static std::string launcherText(const RandomKernel &K, size_t Index) {
   std::string Number = std::to_string(Index);
   std::vector<std::string> Given, Parameters;
+  const std::optional<PointerPlace> Input = K.input();
   for (size_t I = 0; I < K.Parameters.size(); ++I) {
-    ParameterKind Kind = K.Parameters[I].Kind;
+    const bool HasInput = Input && Input->Parameter == I;
     Given.push_back("argument<" + calledType(K, I) + ">(A[" + std::to_string(I) + "])");
-    Parameters.push_back("{" +
-                         std::string(Kind == ParameterKind::Output  ? "Place::Output"
-                                     : Kind == ParameterKind::Input ? "Place::Input"
-                                                                    : "Place::Value") +
-                         ", " + std::to_string(bytesOf(K.Parameters[I])) + "}");
+    Parameters.push_back(std::string(I == 0     ? "{Place::Output, "
+                                     : HasInput ? "{Place::Input, "
+                                                : "{Place::Value, ") +
+                         std::to_string(bytesOf(K.Parameters[I])) + ", " +
+                         std::to_string(HasInput ? Input->Offset : 0) + "}");
   }
   return "static void chevrons" + Number + "(const Shape &S, void **A) {\n  " + calledName(K) +
          "<<<S.Grid, S.Block, S.Smem, S.Stream>>>(" + joined(Given) +

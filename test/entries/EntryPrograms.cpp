@@ -1,5 +1,7 @@
 #include "EntryPrograms.h"
 
+#include "RandomGuards.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -10,155 +12,19 @@ using namespace carve::test;
 using Random = std::mt19937;
 
 //===------------------------------------------------------------------------------------------===//
-// Guards
-//===------------------------------------------------------------------------------------------===//
-
-static uint64_t threadsOf(const Dimensions &Block) {
-  return uint64_t(Block[0]) * Block[1] * Block[2];
-}
-
-std::vector<std::vector<uint8_t>> carve::test::argumentsOf(const RandomKernel &K,
-                                                           const RandomLaunch &Launch) {
-  std::vector<std::vector<uint8_t>> All;
-  for (size_t I = 0; I < K.Parameters.size(); ++I)
-    All.push_back(argumentBytes(K.Parameters[I], Launch.Values[I], Launch.Padding));
-  return All;
-}
-
-bool carve::test::holds(const EntryGuard &Guard, const RandomKernel &K,
-                        const RandomLaunch &Launch) {
-  std::vector<std::vector<uint8_t>> Arguments = argumentsOf(K, Launch);
-  return (!Guard.MaxThreads || threadsOf(Launch.Block) <= *Guard.MaxThreads) &&
-         (!Guard.Block || *Guard.Block == Launch.Block) &&
-         (!Guard.Grid || *Guard.Grid == Launch.Grid) &&
-         llvm::all_of(Guard.Arguments, [&](const ArgumentValue &V) {
-           return numberAt(Arguments[V.Parameter], V.Offset, V.Bytes) == V.Bits;
-         });
-}
-
-std::optional<size_t> carve::test::entryOf(const RandomKernel &K, LaunchWay Way,
-                                           const RandomLaunch &Launch,
-                                           const std::vector<bool> &Emitted, bool ByPointer) {
-  bool Chooses = Way <= LaunchWay::Threads || (Way == LaunchWay::Pointer && ByPointer);
-  if (!Chooses || Launch.SmemBytes > K.freeSmemBytes())
-    return std::nullopt;
-  for (size_t I = 0; I < K.Entries.size(); ++I)
-    if (Emitted[I] && holds(K.Entries[I].When, K, Launch))
-      return I;
-  return std::nullopt;
-}
-
-static const std::vector<Dimensions> &blocks() {
-  static const std::vector<Dimensions> All = {
-      {1, 1, 1},   {31, 1, 1},  {32, 1, 1},  {33, 1, 1},   {64, 1, 1},  {64, 2, 1},
-      {2, 64, 1},  {16, 16, 1}, {8, 8, 2},   {128, 1, 1},  {255, 1, 1}, {256, 1, 1},
-      {257, 1, 1}, {512, 1, 1}, {32, 32, 1}, {1024, 1, 1}, {1, 1, 64},  {4, 4, 4}};
-  return All;
-}
-
-static const std::vector<Dimensions> &grids() {
-  static const std::vector<Dimensions> All = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1},  {7, 1, 1},
-                                              {2, 3, 1}, {1, 2, 2}, {16, 1, 1}, {64, 1, 1}};
-  return All;
-}
-
-/// What all kernels of a program may have.
-namespace {
-struct Habits {
-  bool Floats = false;      ///< Guards may name floating-point numbers.
-  unsigned FrontEnd = 0;    ///< Percentage of the entries that are compiled for their launches.
-  unsigned OtherKnobs = 10; ///< Percentage of those that have another setting of the front end.
-  unsigned Resets = 15;     ///< Percentage of the sets that reset the device.
-};
-} // namespace
-
-/// Returns guards of arguments, by rising place. One of a number may name a part of it.
-static std::vector<ArgumentValue> randomValues(const RandomKernel &K, const Habits &H, Random &R) {
-  std::vector<ArgumentValue> All;
-  unsigned Percent = oneOf<unsigned>(R, {0, 25, 60});
-  for (unsigned I = 0; I < K.Parameters.size(); ++I) {
-    std::vector<RandomNumber> Numbers = numbersOf(K.Parameters[I]);
-    for (const RandomNumber &N : Numbers) {
-      bool Rare = Numbers.size() > 1 || N.Kind <= ParameterKind::Input;
-      unsigned Chance = isFloat(N.Kind) && !H.Floats ? Percent / 8 : Rare ? Percent / 2 : Percent;
-      if (All.size() == 4 || !chance(R, Chance))
-        continue;
-      ArgumentValue V = {I, bytesOf(N.Kind), someValue(N, K.freeSmemBytes() / 4, R), N.Offset};
-      if (N.Kind <= ParameterKind::Input)
-        V = {I, 1, 0, 0}; // An address is only known to be a multiple of 256.
-      // The other half is any launch's: of -1 it would make a loop of 4 billion iterations.
-      else if (V.Bytes > 1 && N.Role == ParameterRole::Any && chance(R, 6))
-        V = {I, V.Bytes / 2, V.Bits >> 4 * V.Bytes, N.Offset + V.Bytes / 2};
-      All.push_back(V);
-    }
-  }
-  return All;
-}
-
-/// Returns a guard that names one or several things. With \p Shape, it names block and grid.
-static EntryGuard randomGuard(const RandomKernel &K, const Habits &H, bool Shape, Random &R) {
-  EntryGuard Guard;
-  while (Guard == EntryGuard()) {
-    if (Shape || chance(R, 30))
-      Guard.Block = oneOf(R, blocks());
-    if (Shape || chance(R, 30))
-      Guard.Grid = oneOf(R, grids());
-    if (!Shape && chance(R, 40)) {
-      Guard.MaxThreads = oneOf<unsigned>(R, {1, 31, 32, 64, 128, 200, 256, 512, 1023, 1024});
-      // Otherwise no launch would take the entry.
-      if (Guard.Block && threadsOf(*Guard.Block) > *Guard.MaxThreads)
-        Guard.MaxThreads = unsigned(threadsOf(*Guard.Block));
-    }
-    Guard.Arguments = randomValues(K, H, R);
-  }
-  return Guard;
-}
-
-static VariantSetting randomVariant(const EntryGuard &Guard, const Habits &H, Random &R) {
-  VariantSetting V;
-  bool AnythingKnown = !Guard.known().empty();
-  if (AnythingKnown && chance(R, H.FrontEnd))
-    V.FrontEnd = FrontEndKnob::KnownLaunch;
-  else if (chance(R, H.OtherKnobs))
-    V.FrontEnd = oneOf<FrontEndKnob>(R, {FrontEndKnob::UnrollMore, FrontEndKnob::UnrollByTwo,
-                                         FrontEndKnob::NoRematerialization});
-  V.KnownPtx = AnythingKnown && chance(R, V.FrontEnd == FrontEndKnob::KnownLaunch ? 15 : 50);
-  if (chance(R, V.isForKnownLaunches() ? 35 : 75))
-    V.Cap = oneOf<unsigned>(R, {24, 32, 40, 48, 56, 64, 72, 96, 128});
-  if (chance(R, 15))
-    V.Loads = oneOf<LoadCaching>(R, {LoadCaching::L2Only, LoadCaching::EvictFirst});
-  if (V.isDefault())
-    V.Cap = 32;
-  return V;
-}
-
-static std::vector<FurtherEntry> randomEntries(const RandomKernel &K, const Habits &H, Random &R) {
-  std::vector<FurtherEntry> Entries;
-  // A tuning makes entries by shape that know the same arguments, and one for the rest.
-  bool ByShape = chance(R, 20);
-  std::vector<ArgumentValue> Same = ByShape ? randomValues(K, H, R) : std::vector<ArgumentValue>();
-  unsigned Number = ByShape ? MostFurtherEntries : chance(R, 10) ? 0 : 1 + R() % MostFurtherEntries;
-  for (unsigned I = 0; I < Number; ++I) {
-    FurtherEntry E;
-    E.When = randomGuard(K, H, ByShape && I + 1 < Number, R);
-    if (ByShape && !Same.empty()) {
-      E.When.Arguments = Same;
-      if (I + 1 == Number)
-        E.When.Block = E.When.Grid = std::nullopt;
-    }
-    E.Variant = randomVariant(E.When, H, R);
-    if (llvm::none_of(Entries, [&](const FurtherEntry &F) { return F.When == E.When; }))
-      Entries.push_back(std::move(E));
-  }
-  return Entries;
-}
-
-//===------------------------------------------------------------------------------------------===//
 // Kernels
 //===------------------------------------------------------------------------------------------===//
 
 std::string RandomKernel::profileName() const {
   return Form == KernelForm::Extern ? Name : "/\\b" + Name + Arguments + "\\(/";
+}
+
+std::optional<PointerPlace> RandomKernel::input() const {
+  for (unsigned I = 0; I < Parameters.size(); ++I)
+    for (const RandomNumber &N : numbersOf(Parameters[I]))
+      if (N.Kind == ParameterKind::Input)
+        return PointerPlace{I, N.Offset};
+  return std::nullopt;
 }
 
 /// Returns a structure, often with bytes that belong to no field.
@@ -176,8 +42,13 @@ static RandomParameter randomStructure(Random &R) {
 static std::vector<RandomParameter> randomParameters(Random &R) {
   using enum ParameterKind;
   std::vector<RandomParameter> All;
-  if (chance(R, 70))
+  if (chance(R, 50)) {
     All.push_back({Input});
+  } else if (chance(R, 40)) {
+    All.push_back(randomStructure(R));
+    std::vector<RandomField> &Fields = All.back().Fields;
+    Fields.insert(Fields.begin() + 1 + R() % Fields.size(), {Input});
+  }
   for (unsigned N = 2 + R() % 5; N > 0; --N) {
     RandomParameter P;
     P.Kind = oneOf<ParameterKind>(R, {Int, Int, Int, Unsigned, Unsigned, LongLong, Size, Bool, Char,
@@ -203,6 +74,7 @@ static RandomKernel randomKernel(const std::string &Name, Random &R) {
   K.Name = Name;
   K.Form = KernelForm(R() % 5); // Instantiations are made from others.
   K.Parameters = randomParameters(R);
+  K.ReadsOwn = K.input() && chance(R, 50);
   if (chance(R, 35))
     K.Pressure = oneOf<unsigned>(R, {24, 32, 40});
   if (chance(R, 30))
@@ -245,63 +117,6 @@ static std::vector<RandomKernel> instantiations(RandomKernel K, Random &R) {
 // Launches
 //===------------------------------------------------------------------------------------------===//
 
-/// Puts the bits of \p V into the number of \p Values that has them.
-static void putValue(const ArgumentValue &V, const RandomParameter &P,
-                     std::vector<uint64_t> &Values) {
-  std::vector<RandomNumber> Numbers = numbersOf(P);
-  for (size_t I = 0; I < Numbers.size(); ++I) {
-    const RandomNumber &N = Numbers[I];
-    if (V.Offset < N.Offset || V.Offset >= N.Offset + bytesOf(N.Kind))
-      continue;
-    unsigned Shift = 8 * (V.Offset - N.Offset);
-    uint64_t Mask = (V.Bytes == 8 ? ~0ull : (1ull << 8 * V.Bytes) - 1) << Shift;
-    Values[I] = N.Kind <= ParameterKind::Input ? 0 : (Values[I] & ~Mask) | V.Bits << Shift;
-  }
-}
-
-/// Makes \p Guard let \p L through.
-static void satisfy(const EntryGuard &Guard, const RandomKernel &K, RandomLaunch &L, Random &R) {
-  if (Guard.Block)
-    L.Block = *Guard.Block;
-  if (Guard.Grid)
-    L.Grid = *Guard.Grid;
-  for (const ArgumentValue &V : Guard.Arguments)
-    putValue(V, K.Parameters[V.Parameter], L.Values[V.Parameter]);
-  if (Guard.MaxThreads && threadsOf(L.Block) > *Guard.MaxThreads)
-    L.Block = {std::max(1u, *Guard.MaxThreads - unsigned(R() % 2)), 1, 1};
-}
-
-/// Returns dimensions beside \p D.
-static Dimensions neighbour(Dimensions D, Random &R) {
-  unsigned What = R() % 3;
-  if (What == 0 && D[0] != D[1])
-    std::swap(D[0], D[1]);
-  else if (What == 1 && D[0] > 1)
-    --D[0];
-  else
-    ++D[R() % 2];
-  return D;
-}
-
-/// Changes one of the things that \p Guard names.
-static void miss(const EntryGuard &Guard, const RandomKernel &K, RandomLaunch &L, Random &R) {
-  size_t Dimensioned = bool(Guard.MaxThreads) + bool(Guard.Block) + bool(Guard.Grid);
-  size_t What = R() % (Dimensioned + Guard.Arguments.size());
-  if (What < Guard.Arguments.size()) {
-    const ArgumentValue &V = Guard.Arguments[What];
-    std::vector<RandomNumber> Numbers = numbersOf(K.Parameters[V.Parameter]);
-    for (size_t I = 0; I < Numbers.size(); ++I)
-      if (V.Offset >= Numbers[I].Offset && V.Offset < Numbers[I].Offset + bytesOf(Numbers[I].Kind))
-        L.Values[V.Parameter][I] = neighbour(Numbers[I], L.Values[V.Parameter][I], R);
-  } else if (Guard.Block && (!Guard.Grid || chance(R, 50))) {
-    L.Block = neighbour(*Guard.Block, R);
-  } else if (Guard.Grid) {
-    L.Grid = neighbour(*Guard.Grid, R);
-  } else {
-    L.Block = {*Guard.MaxThreads + 1, 1, 1};
-  }
-}
-
 /// Returns dynamic shared memory for \p L, whose words may be an argument.
 static unsigned smemFor(const RandomKernel &K, const RandomLaunch &L, Random &R) {
   for (size_t I = 0; I < K.Parameters.size(); ++I)
@@ -321,6 +136,8 @@ static RandomLaunch randomLaunch(const RandomKernel &K, Random &R) {
     for (const RandomNumber &N : numbersOf(P))
       Values.push_back(someValue(N, K.freeSmemBytes() / 4, R));
   }
+  if (chance(R, 20))
+    redirectInput(K, L, R);
   if (!K.Entries.empty() && chance(R, 85)) {
     const EntryGuard &Guard = oneOf(R, K.Entries).When;
     satisfy(Guard, K, L, R);
@@ -427,6 +244,7 @@ RandomProgram carve::test::randomProgram(unsigned Seed, unsigned Sets) {
   H.Floats = chance(R, 60);
   H.FrontEnd = Sets == 1 ? 60 : 1;
   H.OtherKnobs = Sets == 1 ? 10 : 0;
+  H.Restrict = Sets == 1 ? 60 : 20;
   H.Resets = Sets == 1 ? 15 : 1; // A record of launches ends where the device is reset.
   if (H.Floats)
     P.CarveOptions = {"--carve-entries=floats"};

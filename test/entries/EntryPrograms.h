@@ -1,7 +1,8 @@
 /// \file
 /// Makes up CUDA programs whose kernels have further entries, from a seed: what parameters the
 /// kernels have, which guards their entries, and which launches the program makes, many of them at
-/// or just beside a guard. EntryProgramText.h writes the source. As the guards are known here, it
+/// or just beside a guard. Some launches have an input in the allocation of the output, or in
+/// memory of the host. EntryProgramText.h writes the source. As the guards are known here, it
 /// is also known which entry each launch must take. A program consists of independent sets of
 /// kernels and launches, so that many sets cost little more to compile than one. Two tests compile
 /// and run them: one with the real runtime and a GPU, one with RecordingRuntime.cpp and without.
@@ -33,10 +34,15 @@ struct RandomKernel {
   unsigned Bound = 0;       ///< `__launch_bounds__`, if it has any.
   unsigned StaticWords = 0; ///< Static shared memory.
   unsigned Pressure = 0;    ///< It needs about so many registers at once.
+  /// Each thread reads the input only where it has written the output, if at all, so that both may
+  /// be the same memory.
+  bool ReadsOwn = false;
   std::vector<FurtherEntry> Entries;
 
   /// The shared memory that launches may take without an attribute and that is left, in bytes.
   unsigned freeSmemBytes() const { return (48 << 10) - 4 * StaticWords; }
+  /// Where the address of the input is, if it has one. That of the output is the first parameter.
+  std::optional<PointerPlace> input() const;
   /// How the mangled name contains it.
   std::string mangledPart() const { return Name + MangledArguments; }
   /// How a profile names it.
@@ -96,6 +102,9 @@ std::vector<RandomProgram> randomPrograms(unsigned Seed, unsigned Sets);
 
 /// Returns the bytes of each argument of \p Launch.
 std::vector<std::vector<uint8_t>> argumentsOf(const RandomKernel &K, const RandomLaunch &Launch);
+
+/// Returns where the input of a launch of \p K leads. The kernel must have one.
+PointerTarget inputTarget(const RandomKernel &K, const RandomLaunch &Launch);
 
 /// Whether \p Guard lets \p Launch through.
 bool holds(const EntryGuard &Guard, const RandomKernel &K, const RandomLaunch &Launch);

@@ -15,6 +15,9 @@ const char *const carve::test::StaticStatement =
     "Static[Lane] = H;\n  __syncthreads();\n  H ^= Static[(Lane + (unsigned)$) % Lanes];\n"
     "  __syncthreads();";
 
+const char *const carve::test::OwnInputStatement =
+    "if (Id < InWords) {\n    Out[Id] = H;\n    H = mixed(H, In[Id]);\n    Out[Id] = H;\n  }";
+
 static Statements anyStatements(const RandomParameter &P) {
   Statements All = {
       "if ($ == (decltype($))@)\n    H += 77u;\n  else\n    H ^= Id;",
@@ -41,7 +44,7 @@ static Statements anyStatements(const RandomParameter &P) {
   return All;
 }
 
-static Statements countStatements(const RandomParameter &P, bool HasInput) {
+static Statements countStatements(const RandomParameter &P, bool ReadsInput) {
   Statements All = {
       "for (int J = 0; J < (int)$; ++J)\n    H = mixed(H, J + threadIdx.x);",
       "for (decltype($ + 0) J = 0; J < $; ++J)\n    H = H * 33u + (unsigned)J;",
@@ -52,7 +55,7 @@ static Statements countStatements(const RandomParameter &P, bool HasInput) {
       "7;",
       "D = __dadd_rn(D, __dmul_rn((double)$, 0.75));",
   };
-  if (HasInput)
+  if (ReadsInput)
     All.push_back("for (int J = 0; J < (int)$; ++J)\n    H += In[(Id + J * 17u) % InWords];");
   if (!P.Const)
     All.push_back("while ($ > 0) {\n    --$;\n    H = mixed(H, H >> 3);\n  }");
@@ -93,7 +96,7 @@ static Statements floatStatements(bool IsDouble) {
 
 /// A copy of the structure and an array that is read at a place that is not known have addresses,
 /// so that not every read of a field is a load of its own.
-static Statements structureStatements(const RandomParameter &P) {
+static Statements structureStatements(const RandomParameter &P, bool ReadsInput) {
   Statements All = {"{\n    auto Copy = $;\n    auto *Place = &Copy;\n    H = mixed(H, (unsigned "
                     "long long)(Place->F0" +
                     std::string(P.Fields[0].Count ? "[H & 1u]" : "") + " > 0));\n  }"};
@@ -101,7 +104,9 @@ static Statements structureStatements(const RandomParameter &P) {
     const RandomField &F = P.Fields[I];
     std::string Name = "$.F" + std::to_string(I) + (F.Count ? "[0]" : "");
     Statements OfField;
-    if (isFloat(F.Kind))
+    if (F.Kind == ParameterKind::Input)
+      OfField = ReadsInput ? Statements{"H ^= $[Id % InWords];"} : Statements();
+    else if (isFloat(F.Kind))
       OfField = floatStatements(F.Kind == ParameterKind::Double);
     else
       OfField = {"if ($)\n    H += 77u;\n  else\n    H ^= Id;",
@@ -120,12 +125,13 @@ static Statements structureStatements(const RandomParameter &P) {
   return All;
 }
 
-Statements carve::test::statementsFor(const RandomParameter &P, bool HasInput) {
+Statements carve::test::statementsFor(const RandomParameter &P, bool ReadsInput) {
   switch (P.Kind) {
   case ParameterKind::Output:
     return {};
   case ParameterKind::Input:
-    return {"H ^= $[Id % InWords];", "H += $[(H & 63u) + Lane];"};
+    return ReadsInput ? Statements{"H ^= $[Id % InWords];", "H += $[(H & 63u) + Lane];"}
+                      : Statements();
   case ParameterKind::Bool:
     return {"if ($)\n    H = mixed(H, 11u);\n  else\n    H += Id;", "H = $ ? H * 3u : H + 1u;",
             "H += (unsigned)$ << 4;", "if (!$ && Lane % 2u)\n    X = __fadd_rn(X, 1.0f);"};
@@ -136,13 +142,13 @@ Statements carve::test::statementsFor(const RandomParameter &P, bool HasInput) {
   case ParameterKind::Double:
     return floatStatements(P.Kind == ParameterKind::Double);
   case ParameterKind::Structure:
-    return structureStatements(P);
+    return structureStatements(P, ReadsInput);
   default:
     break;
   }
   switch (P.Role) {
   case ParameterRole::Count:
-    return countStatements(P, HasInput);
+    return countStatements(P, ReadsInput);
   case ParameterRole::Divisor:
     return divisorStatements();
   default:
@@ -153,9 +159,8 @@ Statements carve::test::statementsFor(const RandomParameter &P, bool HasInput) {
 std::string carve::test::mixing(ParameterKind Kind) {
   switch (Kind) {
   case ParameterKind::Output:
-    return "";
   case ParameterKind::Input:
-    return "H = mixed(H, $[Id % InWords]);";
+    return "";
   case ParameterKind::Mode:
   case ParameterKind::Level:
     return "H = mixed(H, (unsigned)$);";

@@ -3,13 +3,17 @@
 // captured, graphs, launches that are refused. Every launch becomes a line of the file that
 // CARVE_ENTRY_RECORD names: the step of the program, how the runtime was called, the kernel that it
 // was called for, grid, block, dynamic shared memory, and the bytes of each argument. Device
-// memory lies at addresses that are the same in each process and that nobody reads. It is compiled
-// with the toolkit's headers, which check what is defined here, and linked as a shared library.
+// memory lies at addresses that are the same in each process and that nobody reads. It loads a
+// library libcuda.so.1, whose cuPointerGetAttributes() asks recordedAttributes() here, unless
+// CARVE_ENTRY_DRIVER is "off". It is compiled with the toolkit's headers, which check what is
+// defined here, and linked as a shared library.
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <string>
@@ -41,6 +45,11 @@ struct Graph {
   std::vector<Launched> Nodes;
 };
 
+struct Allocation {
+  size_t Bytes;
+  bool OfHost;
+};
+
 struct Stream {
   Graph *Captured = nullptr; ///< What it is captured into.
 };
@@ -59,14 +68,25 @@ struct State {
   std::map<Kernel *, bool> Alive;
   std::map<std::string, std::vector<unsigned>> ArgumentBytes; ///< By the name of the kernel.
   std::map<cudaStream_t, Stream> Streams;
-  uint64_t Memory = 0x7f0000000000;
+  uint64_t Memory = 0x7f0000000000, HostMemory = 0x7e0000000000; ///< Not yet given away.
+  std::map<uint64_t, Allocation> Allocations;                    ///< By their beginning.
 };
+
+[[noreturn]] void fail(const char *Text) {
+  std::fprintf(stderr, "recording runtime: %s\n", Text);
+  std::abort();
+}
 
 State &state() {
   static State *S = [] {
     auto *Made = new State; // Modules are unregistered after destructors have run.
     if (const char *Path = std::getenv("CARVE_ENTRY_RECORD"))
       Made->Record = std::fopen(Path, "w");
+    // As the runtime does. The program does not depend on the driver.
+    const char *Driver = std::getenv("CARVE_ENTRY_DRIVER");
+    if (!Driver || std::strcmp(Driver, "off"))
+      if (!dlopen("libcuda.so.1", RTLD_NOW))
+        fail(dlerror());
     return Made;
   }();
   return *S;
@@ -76,11 +96,6 @@ thread_local std::vector<Configuration> Configurations;
 thread_local cudaError_t LastError = cudaSuccess;
 thread_local int Device = 0;
 thread_local unsigned Step = 0, Part = 0, Round = 0;
-
-[[noreturn]] void fail(const char *Text) {
-  std::fprintf(stderr, "recording runtime: %s\n", Text);
-  std::abort();
-}
 
 cudaError_t noted(cudaError_t Status) {
   if (Status != cudaSuccess)
@@ -147,6 +162,15 @@ cudaError_t launch(const char *How, Kernel *K, dim3 Grid, dim3 Block, void **Arg
   return noted(Status);
 }
 
+/// Gives away memory whose addresses follow from \p Next.
+cudaError_t allocate(uint64_t State::*Next, void **Made, size_t Bytes, bool OfHost) {
+  std::lock_guard<std::mutex> Held(state().Lock);
+  *Made = reinterpret_cast<void *>(state().*Next);
+  state().Allocations[state().*Next] = {Bytes, OfHost};
+  state().*Next += (Bytes + 255) / 256 * 256;
+  return cudaSuccess;
+}
+
 cudaStream_t perThread(cudaStream_t Of) { return Of ? Of : cudaStreamPerThread; }
 
 cudaError_t begin(cudaStream_t Of) {
@@ -185,6 +209,31 @@ void recordedStep(unsigned NewStep, unsigned NewPart, unsigned NewRound) {
 void recordedKernel(const void *Function, const unsigned *Bytes, unsigned Count) {
   std::lock_guard<std::mutex> Held(state().Lock);
   state().ArgumentBytes[kernelOf(Function)->Name].assign(Bytes, Bytes + Count);
+}
+
+/// Answers for cuPointerGetAttributes() as release 580 of the driver does. Of an address that it
+/// does not know it says that it is not capable, but not where its range begins.
+int recordedAttributes(unsigned Count, const int *Attributes, void **Answers,
+                       unsigned long long Address) {
+  constexpr int LegacyIpcCapable = 10, RangeStart = 11;
+  std::lock_guard<std::mutex> Held(state().Lock);
+  const auto &All = state().Allocations;
+  auto Of = All.upper_bound(Address);
+  const bool Known =
+      Of != All.begin() && Address - std::prev(Of)->first < std::prev(Of)->second.Bytes;
+  if (Known)
+    --Of;
+  for (unsigned I = 0; I < Count; ++I) {
+    if (Attributes[I] == LegacyIpcCapable) {
+      int Capable = Known && !Of->second.OfHost;
+      std::memcpy(Answers[I], &Capable, sizeof Capable);
+    } else if (Attributes[I] != RangeStart) {
+      fail("the driver is asked for another attribute");
+    } else if (Known) {
+      std::memcpy(Answers[I], &Of->first, sizeof Of->first);
+    }
+  }
+  return 0;
 }
 
 //===------------------------------------------------------------------------------------------===//
@@ -375,10 +424,10 @@ cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t Exec, cudaStream_t Of) {
 //===------------------------------------------------------------------------------------------===//
 
 cudaError_t cudaMalloc(void **Made, size_t Bytes) {
-  std::lock_guard<std::mutex> Held(state().Lock);
-  *Made = reinterpret_cast<void *>(state().Memory);
-  state().Memory += (Bytes + 255) / 256 * 256;
-  return cudaSuccess;
+  return allocate(&State::Memory, Made, Bytes, false);
+}
+cudaError_t cudaHostAlloc(void **Made, size_t Bytes, unsigned) {
+  return allocate(&State::HostMemory, Made, Bytes, true);
 }
 cudaError_t cudaMemcpy(void *To, const void *, size_t Bytes, cudaMemcpyKind Kind) {
   if (Kind == cudaMemcpyDeviceToHost)

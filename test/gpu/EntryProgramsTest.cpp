@@ -277,10 +277,13 @@ bool linkWithGuards(const BuiltProgram &B, const std::string &Name,
 }
 
 /// Whether the program makes a launch that would take the entry \p Wrong only without its guard and
-/// whose integer arguments or dimensions are others than those that the entry's code relies on.
+/// whose integer arguments or dimensions are others than those that the entry's code relies on, or
+/// whose input is its output.
 bool wouldBeWrong(const BuiltProgram &B, EntryPlace Wrong, llvm::StringRef Stdout) {
   RandomKernel Kernel = B.Random.Kernels[Wrong.first];
-  EntryGuard Relied = Kernel.Entries[Wrong.second].When;
+  const FurtherEntry Right = Kernel.Entries[Wrong.second];
+  const bool ByValue = Right.Variant.FrontEnd == FrontEndKnob::KnownLaunch;
+  EntryGuard Relied = Right.When;
   llvm::erase_if(Relied.Arguments, [&](const ArgumentValue &V) {
     for (const RandomNumber &N : numbersOf(Kernel.Parameters[V.Parameter]))
       if (N.Offset == V.Offset && bytesOf(N.Kind) == V.Bytes && isInteger(N.Kind))
@@ -289,8 +292,11 @@ bool wouldBeWrong(const BuiltProgram &B, EntryPlace Wrong, llvm::StringRef Stdou
   });
   Kernel.Entries[Wrong.second].When = unguarded(Relied);
   Relied.MaxThreads.reset();
+  Relied.Apart.clear();
   return llvm::any_of(launchesOf(B.Random, Stdout), [&](const MadeLaunch &M) {
-    return M.Step->Kernel == Wrong.first && !holds(Relied, Kernel, *M.Launch) &&
+    return M.Step->Kernel == Wrong.first &&
+           ((ByValue && !holds(Relied, Kernel, *M.Launch)) ||
+            (Right.Variant.Restrict && inputTarget(Kernel, *M.Launch) == PointerTarget::Output)) &&
            entryOf(Kernel, M.Step->Way, *M.Launch, B.Emitted[Wrong.first], choosesByPointer()) ==
                Wrong.second;
   });
@@ -301,8 +307,8 @@ std::vector<EntryPlace> reliantEntries(const BuiltProgram &B) {
   std::vector<EntryPlace> Found;
   for (size_t K = 0; K < B.Random.Kernels.size(); ++K)
     for (size_t I = 0; I < B.Random.Kernels[K].Entries.size(); ++I)
-      if (B.Emitted[K][I] &&
-          B.Random.Kernels[K].Entries[I].Variant.FrontEnd == FrontEndKnob::KnownLaunch)
+      if (const VariantSetting &V = B.Random.Kernels[K].Entries[I].Variant;
+          B.Emitted[K][I] && (V.FrontEnd == FrontEndKnob::KnownLaunch || V.Restrict))
         Found.emplace_back(K, I);
   return Found;
 }
@@ -310,7 +316,8 @@ std::vector<EntryPlace> reliantEntries(const BuiltProgram &B) {
 /// What became of the wrong guards of one program.
 struct Mutations {
   unsigned Tried = 0, Caught = 0;
-  std::string Missed; ///< Those that changed nothing.
+  unsigned Restrict = 0; ///< Those of the tried ones whose entry has restrict pointers.
+  std::string Missed;    ///< Those that changed nothing.
 };
 
 Mutations mutate(const BuiltProgram &B) {
@@ -326,6 +333,7 @@ Mutations mutate(const BuiltProgram &B) {
       continue;
     CommandResult Run = run({B.path("wrong")});
     ++Result.Tried;
+    Result.Restrict += B.Random.Kernels[Wrong.first].Entries[Wrong.second].Variant.Restrict;
     if (Run.ExitStatus != 0 || Run.Stdout != Plain.Stdout)
       ++Result.Caught;
     else
@@ -350,9 +358,11 @@ TEST_F(EntryPrograms, wrongGuards_areCaught) {
   for (const Mutations &M : Results) {
     All.Tried += M.Tried;
     All.Caught += M.Caught;
+    All.Restrict += M.Restrict;
     All.Missed += M.Missed;
   }
-  std::printf("%u of %u wrong guards were caught\n", All.Caught, All.Tried);
+  std::printf("%u of %u wrong guards were caught; %u are those of restrict pointers\n", All.Caught,
+              All.Tried, All.Restrict);
   EXPECT_GE(All.Tried, MutatedPrograms / 2);
   // cicc need not make use of everything that it may assume.
   EXPECT_GE(All.Caught * 10, All.Tried * 9) << All.Missed;

@@ -8,6 +8,7 @@
 
 #include "EmittedEntries.h"
 #include "EntryProgramText.h"
+#include "WrongGuards.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -41,6 +42,14 @@ int main(int Count, char **Words) {
     if (Status || dlopen(Words[1], RTLD_NOW | RTLD_NOLOAD))
       return fprintf(stderr, "status %d, or the library stays\n", Status), 3;
   }
+}
+)";
+
+/// The driver that RecordingRuntime.cpp loads.
+constexpr const char *Driver = R"(
+int recordedAttributes(unsigned, const int *, void **, unsigned long long);
+int cuPointerGetAttributes(unsigned Count, int *Attributes, void **Answers, unsigned long long Of) {
+  return recordedAttributes(Count, Attributes, Answers, Of);
 }
 )";
 
@@ -111,7 +120,51 @@ std::string differentArgument(const RandomKernel &K,
 struct Comparison {
   std::string Difference; ///< The first one.
   uint64_t Different = 0, Launches = 0, Taken = 0;
+  /// How often a guard asked about addresses, all else being as it wants, and was answered so.
+  uint64_t Apart = 0, NotApart = 0;
+
+  void countAddresses(const RandomKernel &K, const RandomLaunch &L,
+                      const std::vector<bool> &Emitted, std::optional<size_t> Entry);
 };
+
+/// Counts what the guards of \p K ask about the addresses of \p L, which takes \p Entry.
+void Comparison::countAddresses(const RandomKernel &K, const RandomLaunch &L,
+                                const std::vector<bool> &Emitted, std::optional<size_t> Entry) {
+  for (size_t I = 0; I < K.Entries.size() && I <= Entry.value_or(I); ++I) {
+    EntryGuard Rest = K.Entries[I].When;
+    Rest.Apart.clear();
+    if (Emitted[I] && Rest != K.Entries[I].When && L.SmemBytes <= K.freeSmemBytes() &&
+        holds(Rest, K, L))
+      ++(Entry == I ? Apart : NotApart);
+  }
+}
+
+/// Returns \p Emitted without the entries whose guards ask about addresses. A program takes no
+/// others if it has loaded no driver that could answer.
+EmittedEntries withoutDriver(const RandomProgram &P, EmittedEntries Emitted) {
+  for (size_t K = 0; K < Emitted.size(); ++K)
+    for (size_t I = 0; I < Emitted[K].size(); ++I)
+      if (!P.Kernels[K].Entries[I].When.Apart.empty())
+        Emitted[K][I] = false;
+  return Emitted;
+}
+
+/// How many of the \p Emitted entries have restrict pointers. Their guards must ask about the
+/// addresses of both the output and the input, as all kernels with an input use it.
+unsigned restrictEntries(const RandomProgram &P, const EmittedEntries &Emitted) {
+  unsigned Count = 0;
+  for (size_t K = 0; K < Emitted.size(); ++K)
+    for (size_t I = 0; I < Emitted[K].size(); ++I) {
+      const FurtherEntry &E = P.Kernels[K].Entries[I];
+      if (!Emitted[K][I] || !E.Variant.Restrict)
+        continue;
+      ++Count;
+      EXPECT_TRUE(llvm::is_contained(E.When.Apart, PointerPlace{}) &&
+                  llvm::is_contained(E.When.Apart, P.Kernels[K].input()))
+          << P.Kernels[K].Name << " when " << guardText(E.When);
+    }
+  return Count;
+}
 
 /// Compares what \p P did with its \p Emitted entries with what nvcc's program did.
 Comparison compare(const RandomProgram &P, const EmittedEntries &Emitted, bool ByPointer,
@@ -156,6 +209,8 @@ Comparison compare(const RandomProgram &P, const EmittedEntries &Emitted, bool B
       DifferAt("the generator has another argument: " + What);
     ++Result.Launches;
     Result.Taken += Entry.has_value();
+    if (Chooses && Step.Way <= LaunchWay::Pointer)
+      Result.countAddresses(K, L, Emitted[Step.Kernel], Entry);
   }
   return Result;
 }
@@ -170,8 +225,11 @@ protected:
       return;
     const std::string Entries = CARVE_SOURCE_DIR "/test/entries";
     expectSuccess(run({"c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread",
-                       "-I" + Tools.BinDir + "/../include", Entries + "/RecordingRuntime.cpp", "-o",
-                       "libruntime.so"}));
+                       "-I" + Tools.BinDir + "/../include", Entries + "/RecordingRuntime.cpp",
+                       "-Wl,-rpath," + Work.path(), "-ldl", "-o", "libruntime.so"}));
+    write("driver.c", Driver);
+    expectSuccess(run(
+        {"cc", "-fPIC", "-shared", "driver.c", "-Wl,-soname,libcuda.so.1", "-o", "libcuda.so.1"}));
     write("host.c", LibraryHost);
     expectSuccess(run({"cc", "host.c", "-L.", "-Wl,--no-as-needed", "-lruntime",
                        "-Wl,-rpath," + Work.path(), "-ldl", "-o", "host"}));
@@ -221,8 +279,8 @@ protected:
 
 TEST_F(RandomEntries, launches_takeTheEntriesOfTheirGuardsAndAreNvccsOtherwise) {
   const unsigned Sets = numberFrom("CARVE_ENTRY_PROGRAMS", 40);
-  uint64_t Launches = 0, Taken = 0, Made = 0, Emitted = 0;
-  unsigned Libraries = 0;
+  uint64_t Launches = 0, Taken = 0, Made = 0, Emitted = 0, Apart = 0, NotApart = 0;
+  unsigned Libraries = 0, Restrict = 0;
   std::vector<RandomProgram> Programs = randomPrograms(First, Sets);
   for (const RandomProgram &P : Programs) {
     SCOPED_TRACE("seed " + std::to_string(P.Seed) + ", " + std::to_string(P.Sets) + " sets");
@@ -244,6 +302,13 @@ TEST_F(RandomEntries, launches_takeTheEntriesOfTheirGuardsAndAreNvccsOtherwise) 
     Comparison Off = compare(P, emittedEntries(P, {}), choosesByPointer(*Calls), Plain,
                              ran({"tuned.o"}, Library, {"CARVE_ENTRIES=off"}));
     EXPECT_EQ(Off.Difference, "") << Off.Different << " differences\n" << log();
+    Comparison Alone =
+        compare(P, withoutDriver(P, emittedEntries(P, Names)), choosesByPointer(*Calls), Plain,
+                ran({"tuned.o"}, Library, {"CARVE_ENTRY_DRIVER=off"}));
+    EXPECT_EQ(Alone.Difference, "") << Alone.Different << " differences\n" << log();
+    Apart += On.Apart;
+    NotApart += On.NotApart;
+    Restrict += restrictEntries(P, emittedEntries(P, Names));
     Launches += On.Launches;
     Taken += On.Taken;
     Emitted += Names.size();
@@ -252,97 +317,22 @@ TEST_F(RandomEntries, launches_takeTheEntriesOfTheirGuardsAndAreNvccsOtherwise) 
   }
   std::printf(
       "%u sets of kernels and launches in %zu sources, %u of them libraries that are loaded "
-      "twice; %llu of %llu entries emitted; %llu of %llu launches took one\n",
+      "twice; %llu of %llu entries emitted, %u with restrict pointers; %llu of %llu launches took "
+      "one; addresses were apart in %llu of %llu\n",
       Sets, Programs.size(), Libraries, (unsigned long long)Emitted, (unsigned long long)Made,
-      (unsigned long long)Taken, (unsigned long long)Launches);
+      Restrict, (unsigned long long)Taken, (unsigned long long)Launches, (unsigned long long)Apart,
+      (unsigned long long)(Apart + NotApart));
   EXPECT_GE(Emitted * 2, Made) << "programs without entries show nothing";
   EXPECT_GE(Taken * 20, Launches);
+  EXPECT_GE(Restrict * 20, Sets);
+  EXPECT_GE(Apart * 4, Sets);
+  EXPECT_GE(NotApart * 4, Sets);
 }
-
-namespace {
-
-/// A wrong guard: what is wrong, and the entries with it.
-struct WrongGuard {
-  std::string What;
-  size_t Kernel, Entry;
-  EntryGuard When;
-};
-
-/// Returns ways in which the guard of an entry could be wrong: each comparison left out, and each
-/// with another value.
-std::vector<WrongGuard> wrongGuards(const RandomProgram &P, size_t Kernel, size_t Entry) {
-  std::vector<WrongGuard> All;
-  const EntryGuard &Right = P.Kernels[Kernel].Entries[Entry].When;
-  auto Add = [&](const std::string &What, auto Change) {
-    EntryGuard Wrong = Right;
-    Change(Wrong);
-    All.push_back({What, Kernel, Entry, Wrong});
-  };
-  if (Right.MaxThreads) {
-    Add("threads not compared", [](EntryGuard &G) { G.MaxThreads.reset(); });
-    Add("one thread more", [](EntryGuard &G) { ++*G.MaxThreads; });
-    Add("one thread less", [](EntryGuard &G) { --*G.MaxThreads; });
-  }
-  if (Right.Block) {
-    Add("block not compared", [](EntryGuard &G) { G.Block.reset(); });
-    Add("block one longer", [](EntryGuard &G) { ++(*G.Block)[0]; });
-  }
-  if (Right.Grid)
-    Add("grid not compared", [](EntryGuard &G) { G.Grid.reset(); });
-  for (size_t I = 0; I < Right.Arguments.size(); ++I) {
-    Add("argument not compared",
-        [&](EntryGuard &G) { G.Arguments.erase(G.Arguments.begin() + I); });
-    Add("argument one more", [&](EntryGuard &G) { ++G.Arguments[I].Bits; });
-    if (Right.Arguments[I].Bytes > 1)
-      Add("half of an argument compared", [&](EntryGuard &G) {
-        ArgumentValue &V = G.Arguments[I];
-        V.Bytes /= 2;
-        V.Bits &= (1ull << 8 * V.Bytes) - 1;
-      });
-  }
-  return All;
-}
-
-/// A change of the text that chooses among the entries: what is wrong, and what replaces what.
-struct WrongText {
-  std::string What;
-  std::map<std::string, std::string> Changes;
-};
-
-/// Compares floats of \p P as numbers. Then 0 is -0, and nothing is equal to what is no number.
-WrongText floatsByValue(const RandomProgram &P) {
-  WrongText Wrong = {"floats are compared by their values", {}};
-  for (const RandomKernel &K : P.Kernels)
-    for (const FurtherEntry &E : K.Entries)
-      for (const ArgumentValue &V : E.When.Arguments)
-        for (const RandomNumber &N : numbersOf(K.Parameters[V.Parameter]))
-          if (N.Kind == ParameterKind::Float && N.Offset == V.Offset && V.Bytes == 4) {
-            std::string Place = "((const char *)Args[" + std::to_string(V.Parameter) + "] + " +
-                                std::to_string(V.Offset) + ")",
-                        Bits = std::to_string(V.Bits);
-            Wrong.Changes["*(const U4 *)" + Place + " == " + Bits + "ull"] =
-                "*(const float *)" + Place + " == floatOf(" + Bits + "u)";
-          }
-  return Wrong;
-}
-
-std::vector<WrongText> wrongTexts(const RandomProgram &P) {
-  return {
-      {"a stream that is captured chooses", {{"!Captured", "1"}}},
-      {"the stream of a thread is never captured", {{"(Size)Stream <= 1", "(Size)Stream <= 2"}}},
-      {"shared memory is not compared", {{"Smem <= ", "1 || Smem <= "}}},
-      {"a field is read at the beginning of its structure", {{" + 4) == ", " + 0) == "}}},
-      {"a later guard always holds", {{"else if (Block", "else if (1 || Block"}}},
-      floatsByValue(P),
-  };
-}
-
-} // namespace
 
 /// Without this test, programs that show nothing would pass the one before.
 TEST_F(RandomEntries, wrongGuards_areSeen) {
   constexpr unsigned Sets = 12;
-  constexpr size_t MostGuards = 20;
+  constexpr size_t MostGuards = 40;
   RandomProgram P = randomProgram(First, Sets);
   P.Options.clear(); // The old default stream is one of the things that can be wrong.
   writeProgram(P);
@@ -409,4 +399,6 @@ TEST_F(RandomEntries, wrongGuards_areSeen) {
     std::printf("%s: %u guards\n", What.c_str(), std::min(Number, 2u));
   std::printf("%u wrong ways of choosing\n", Seen);
   EXPECT_GE(Tried.size(), 5u);
+  EXPECT_TRUE(Tried.contains("addresses not compared"));
+  EXPECT_TRUE(Tried.contains("one address not compared"));
 }

@@ -89,15 +89,42 @@ inline void check(cudaError_t Status, const char *Call) {
 }
 #define CHECK(Call) check((Call), #Call)
 
-inline unsigned *Outputs;     ///< A part of OutWords for each host thread.
-inline const unsigned *Input; ///< InWords and 64 more.
+inline unsigned *Outputs; ///< A part of OutWords for each host thread.
+/// InWords and 64 more; the same words behind the outputs, in their allocation; and in the host's
+/// memory.
+inline const unsigned *Input, *BehindOutputs, *Pinned;
 
-/// What an argument is: its bytes, or the address of memory that is so many bytes further on.
+/// What an argument is: its bytes, or bytes with the address of an output or an input among them.
 enum class Place { Value, Output, Input };
 struct Parameter {
   Place Is;
   unsigned Bytes;
+  unsigned At; ///< Where the address is in the argument, in bytes.
 };
+
+/// Where an address leads, as EntryParameters.h says.
+enum class Target : unsigned { Own, BehindOutput, Output, Pinned };
+/// How the bytes of an address give that, and how far behind its beginning it is, in bytes.
+constexpr unsigned TargetShift = 42;
+
+/// Returns the address for which \p Number is among the bytes of a launch.
+inline unsigned long long addressFor(unsigned long long Number, Place Is, unsigned *Out) {
+  const unsigned *Begin = Is == Place::Output ? Out : Input;
+  switch (Target(Number >> TargetShift)) {
+  case Target::Own:
+    break;
+  case Target::BehindOutput:
+    Begin = BehindOutputs;
+    break;
+  case Target::Output:
+    Begin = Out;
+    break;
+  case Target::Pinned:
+    Begin = Pinned;
+    break;
+  }
+  return reinterpret_cast<unsigned long long>(Begin) + (Number & ((1ull << TargetShift) - 1));
+}
 
 // What stands in for the runtime has these, to know of which launch it is called, and how long the
 // arguments are.
@@ -157,10 +184,10 @@ public:
       auto *To = reinterpret_cast<unsigned char *>(Values[I]);
       std::memcpy(To, From, P.Bytes);
       if (P.Is != Place::Value) {
-        unsigned long long Behind;
-        std::memcpy(&Behind, From, sizeof Behind);
-        Behind += reinterpret_cast<unsigned long long>(P.Is == Place::Output ? Out : Input);
-        std::memcpy(To, &Behind, sizeof Behind);
+        unsigned long long Number;
+        std::memcpy(&Number, From + P.At, sizeof Number);
+        Number = addressFor(Number, P.Is, Out);
+        std::memcpy(To + P.At, &Number, sizeof Number);
       }
       From += P.Bytes;
       Addresses[I] = To;
@@ -424,7 +451,7 @@ inline void setSalt(unsigned Value) { CHECK(cudaMemcpyToSymbol(Salt, &Value, siz
 /// The memory of each device, once it has been used.
 struct DeviceMemory {
   unsigned *Outputs;
-  const unsigned *Input;
+  const unsigned *Input, *Pinned;
 };
 inline DeviceMemory Memory[MostDevices];
 
@@ -437,14 +464,24 @@ inline void setUp() {
     std::vector<unsigned> Host(InWords + 64);
     for (unsigned I = 0; I < Host.size(); ++I)
       Host[I] = (I + 1) * 2654435761u;
-    unsigned *Data;
-    CHECK(cudaMalloc(&Data, Host.size() * sizeof(unsigned)));
-    CHECK(cudaMemcpy(Data, Host.data(), Host.size() * sizeof(unsigned), cudaMemcpyHostToDevice));
-    Own.Input = Data;
-    CHECK(cudaMalloc(&Own.Outputs, HostThreads * OutWords * sizeof(unsigned)));
+    const size_t InBytes = Host.size() * sizeof(unsigned);
+    constexpr size_t OutBytes = HostThreads * OutWords * sizeof(unsigned);
+    void *Data, *OfHost;
+    CHECK(cudaMalloc(&Data, InBytes));
+    CHECK(cudaMemcpy(Data, Host.data(), InBytes, cudaMemcpyHostToDevice));
+    CHECK(cudaHostAlloc(&OfHost, InBytes, cudaHostAllocDefault));
+    // Without a GPU, the memory is only an address, which std::memcpy() could not write to.
+    CHECK(cudaMemcpy(OfHost, Host.data(), InBytes, cudaMemcpyHostToHost));
+    CHECK(cudaMalloc(&Own.Outputs, OutBytes + InBytes));
+    CHECK(cudaMemcpy(Own.Outputs + HostThreads * OutWords, Host.data(), InBytes,
+                     cudaMemcpyHostToDevice));
+    Own.Input = static_cast<unsigned *>(Data);
+    Own.Pinned = static_cast<unsigned *>(OfHost);
   }
   Outputs = Own.Outputs;
+  BehindOutputs = Outputs + HostThreads * OutWords;
   Input = Own.Input;
+  Pinned = Own.Pinned;
 }
 
 /// Everything on the device is lost and made again.

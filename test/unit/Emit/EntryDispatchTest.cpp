@@ -52,21 +52,6 @@ TEST(EntryDispatch, source_comparesBytesOfArguments) {
             1u);
 }
 
-TEST(EntryDispatch, source_asksWhereAddressesLeadAfterAllElse) {
-  const std::vector<std::string> Calls = {"__cudaRegisterFunction", "cudaLaunchKernel"};
-  EXPECT_EQ(count(dispatchSource(entries(), Calls, "t"), "dlopen"), 0u) << "nobody asks";
-  std::string Text =
-      dispatchSource({{"a", "a__carve_e1", {.Block = {{8, 1, 1}}, .Apart = {{0, 0}, {2, 8}}}, 0},
-                      {"b", "b__carve_e1", {.Arguments = {{1, 4, 7}}}, 0},
-                      {"b", "b__carve_e2", {.Apart = {{0, 0}, {1, 0}, {3, 0}}}, 0}},
-                     Calls, "t");
-  EXPECT_EQ(count(Text, "#define MOST_APART 3\n"), 1u);
-  EXPECT_EQ(count(Text, "Places0[][2] = {{0, 0}, {2, 8}};"), 1u);
-  EXPECT_EQ(count(Text, "Smem <= 49152u && apart(Args, Places0, 2))"), 1u);
-  EXPECT_EQ(count(Text, "Smem <= 49152u && apart(Args, Places2, 3))"), 1u);
-  EXPECT_EQ(count(Text, "Places1"), 0u);
-}
-
 TEST(EntryDispatch, source_asksTheDriverAboutAddressesAfterAllElse) {
   const std::vector<std::string> Calls = {"__cudaRegisterFunction", "cudaLaunchKernel"};
   EXPECT_EQ(count(dispatchSource(entries(), Calls, "t"), "cuPointerGetAttributes"), 0u);
