@@ -42,10 +42,10 @@ static void load(int Kernel, int First, int Last) {
 }
 )";
 
-/// Whether the addresses in the arguments lead into different allocations of cuMemAlloc. The driver
-/// is asked for two things: CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, which is true of that
-/// memory alone, and CU_POINTER_ATTRIBUTE_RANGE_START_ADDR. A program that has no dlopen(), such as
-/// one that is linked statically, takes the kernel itself.
+/// Whether the addresses in the arguments lead into different allocations of cuMemAlloc, and none
+/// may be meant for the allocation of another (Probe/Driver/Allocation.h). The driver is asked for
+/// CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, which is true of that memory alone, and for the
+/// start and size of the range. A program that has no dlopen() takes the kernel itself.
 static constexpr llvm::StringLiteral Separation =
     R"(extern void *dlopen(const char *, int) __attribute__((weak));
 extern void *dlsym(void *, const char *) __attribute__((weak));
@@ -61,20 +61,22 @@ static Ask *asker(void) {
   }
   return Its;
 }
+#define MEANT(I, J) (At[I] + 64 >= Starts[J] && At[I] <= Ends[J])
 static int apart(void **Args, const unsigned short (*Places)[2], int Count) {
   Ask *Its = asker();
-  unsigned long long Starts[MOST_APART];
+  unsigned long long At[MOST_APART], Starts[MOST_APART], Ends[MOST_APART];
   for (int I = 0; I < Count; ++I) {
-    unsigned long long Capable = 0, Start = 0;
-    int Attributes[2] = {10, 11};
-    void *Answers[2] = {&Capable, &Start};
-    if (!Its || Its(2, Attributes, Answers, *(const U8 *)((const char *)Args[Places[I][0]] + Places[I][1])) ||
-        !(Capable & 0xff) || !Start)
+    unsigned long long Capable = 0, Start = 0, Bytes = 0;
+    int Attributes[3] = {10, 11, 12};
+    void *Answers[3] = {&Capable, &Start, &Bytes};
+    At[I] = *(const U8 *)((const char *)Args[Places[I][0]] + Places[I][1]);
+    if (!Its || Its(3, Attributes, Answers, At[I]) || !(Capable & 0xff) || !Start || !Bytes)
       return 0;
-    for (int J = 0; J < I; ++J)
-      if (Starts[J] == Start)
-        return 0;
     Starts[I] = Start;
+    Ends[I] = Start + Bytes;
+    for (int J = 0; J < I; ++J)
+      if (MEANT(I, J) || MEANT(J, I))
+        return 0;
   }
   return 1;
 }

@@ -30,6 +30,8 @@ constexpr struct {
                 {"sust", "surface-access"},
                 {"sured", "surface-access"},
                 {"sullq", "surface-access"},
+                {"tex", "texture-access"},
+                {"tld4", "texture-access"},
                 {"cp", "asynchronous-copy"},
                 {"multimem", "multimem"},
                 {"discard", "cache-control"},
@@ -42,9 +44,9 @@ constexpr struct {
 constexpr StringLiteral Accesses[] = {"ld", "ldu", "st", "atom", "red", "wmma"};
 
 /// Opcodes with an operand in brackets that is no address of global memory, or whose access has no
-/// effect. A texture is not kept up to date with the stores of its kernel anyway.
-constexpr StringLiteral OtherBrackets[] = {
-    "tex", "tld4", "txq", "suq", "prefetch", "prefetchu", "ldmatrix", "stmatrix", "mbarrier"};
+/// effect.
+constexpr StringLiteral OtherBrackets[] = {"txq",      "suq",      "prefetch", "prefetchu",
+                                           "ldmatrix", "stmatrix", "mbarrier"};
 
 /// Returns why an address with the origins \p O has no single word; null if it has, or if it is
 /// that of a variable.
@@ -75,9 +77,12 @@ StringRef reasonAgainst(const PtxInstruction &I, bool InGlobal) {
     return "asynchronous-copy";
   if (Has({".shared::cluster"}))
     return "cluster-memory";
+  // Shared memory orders what is done in global memory, too.
+  if (Has({".acquire", ".release", ".acq_rel", ".sc"}))
+    return "ordered-access";
   if (!InGlobal)
     return "";
-  if (Has({".volatile", ".acquire", ".release", ".acq_rel", ".sc", ".mmio", ".sys"}) ||
+  if (Has({".volatile", ".mmio", ".sys", ".cv", ".wt"}) ||
       (I.has(".relaxed") && (I.Opcode == "ld" || I.Opcode == "st")))
     return "ordered-access";
   if (I.Opcode == "atom" && Has({".cas", ".exch"}))

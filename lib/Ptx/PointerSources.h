@@ -40,10 +40,10 @@
 /// as one before and after each barrier. A warp's exchange of registers (`shfl`, `vote`, `match`,
 /// `redux`) hands on no memory.
 ///
-/// **What is not followed.** Calls, because the callee may do anything of the above. Surfaces,
-/// asynchronous copies, `multimem`, and the shared memory of other blocks, because they access
-/// memory at another time or by something other than an address. Instructions that are not known
-/// and have an address.
+/// **What is not followed.** Calls, because the callee may do anything of the above. Textures,
+/// surfaces, asynchronous copies, `multimem`, and the shared memory of other blocks, because they
+/// access memory at another time or by something other than an address. Instructions that are not
+/// known and have an address.
 #pragma once
 
 #include "Nvcc/Text/KnownLaunch.h"
@@ -71,7 +71,7 @@ struct PointerSource {
 /// be empty or have one element. Fails if the text cannot be read, and with Unsupported if a rule
 /// above is broken. The reason is `pointer-sources` if an access has no single word, else one of
 /// `memory-fence`, `ordered-access`, `lock`, `waits`, `spin-loop`, `programmatic-launch`,
-/// `calls-function`, `surface-access`, `asynchronous-copy`,
+/// `calls-function`, `surface-access`, `texture-access`, `asynchronous-copy`,
 /// `cluster-memory`, `multimem`, `cache-control`, `stack-allocation` and `unknown-access`.
 llvm::Expected<std::vector<PointerSource>> pointerSources(llvm::StringRef Definition,
                                                           llvm::StringRef Name);

@@ -132,6 +132,9 @@ ValueOrigin RegisterOrigins::originOf(StringRef Name) const {
     return {};
   if (Name.starts_with("%") || !declared(Name).empty())
     return Origins.lookup(Name);
+  // An element of a vector register, such as `v.x`.
+  if (Name.contains('.'))
+    return {.Flags = ValueOrigin::Loaded};
   return {.Flags = ValueOrigin::Variable};
 }
 

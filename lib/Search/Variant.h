@@ -67,9 +67,9 @@ struct VariantSetting {
   }
   /// Whether a variant with this setting may be used in place of one with \p Other that has the
   /// same code. One that may run only at launches of which something is known would keep the code
-  /// from the other launches.
+  /// from the other launches, and one with restrict pointers would ask where they lead.
   bool mayStandFor(const VariantSetting &Other) const {
-    return Other.isForKnownLaunches() || !isForKnownLaunches();
+    return (Other.isForKnownLaunches() || !isForKnownLaunches()) && (Other.Restrict || !Restrict);
   }
   void setFrontEnd(const FrontEndSetting &Setting) {
     FrontEndCap = Setting.Cap;

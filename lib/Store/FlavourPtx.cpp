@@ -27,8 +27,12 @@ static std::string knownText(const KnownKernel &Known) {
     for (size_t I = 0; Dimensions && I < 3; ++I)
       Text += " " + std::to_string((*Dimensions)[I]);
   }
+  // Another release may write them in another way.
+  constexpr llvm::StringLiteral Way = " restrict 1";
+  if (!Known.Restrict.empty())
+    Text += Way;
   for (unsigned Parameter : Known.Restrict)
-    Text += " r" + std::to_string(Parameter);
+    Text += " " + std::to_string(Parameter);
   return Text;
 }
 

@@ -162,12 +162,13 @@ cudaError_t launch(const char *How, Kernel *K, dim3 Grid, dim3 Block, void **Arg
   return noted(Status);
 }
 
-/// Gives away memory whose addresses follow from \p Next.
+/// Gives away memory whose addresses follow from \p Next. Allocations do not touch, because an
+/// address between two of them may be meant for either.
 cudaError_t allocate(uint64_t State::*Next, void **Made, size_t Bytes, bool OfHost) {
   std::lock_guard<std::mutex> Held(state().Lock);
   *Made = reinterpret_cast<void *>(state().*Next);
   state().Allocations[state().*Next] = {Bytes, OfHost};
-  state().*Next += (Bytes + 255) / 256 * 256;
+  state().*Next += (Bytes + 511) / 256 * 256;
   return cudaSuccess;
 }
 
@@ -215,7 +216,7 @@ void recordedKernel(const void *Function, const unsigned *Bytes, unsigned Count)
 /// does not know it says that it is not capable, but not where its range begins.
 int recordedAttributes(unsigned Count, const int *Attributes, void **Answers,
                        unsigned long long Address) {
-  constexpr int LegacyIpcCapable = 10, RangeStart = 11;
+  constexpr int LegacyIpcCapable = 10, RangeStart = 11, RangeSize = 12;
   std::lock_guard<std::mutex> Held(state().Lock);
   const auto &All = state().Allocations;
   auto Of = All.upper_bound(Address);
@@ -227,10 +228,11 @@ int recordedAttributes(unsigned Count, const int *Attributes, void **Answers,
     if (Attributes[I] == LegacyIpcCapable) {
       int Capable = Known && !Of->second.OfHost;
       std::memcpy(Answers[I], &Capable, sizeof Capable);
-    } else if (Attributes[I] != RangeStart) {
+    } else if (Attributes[I] != RangeStart && Attributes[I] != RangeSize) {
       fail("the driver is asked for another attribute");
     } else if (Known) {
-      std::memcpy(Answers[I], &Of->first, sizeof Of->first);
+      const uint64_t Answer = Attributes[I] == RangeStart ? Of->first : Of->second.Bytes;
+      std::memcpy(Answers[I], &Answer, sizeof Answer);
     }
   }
   return 0;

@@ -179,6 +179,8 @@ carve::restrictable(llvm::ArrayRef<KernelDefinition> Kernels, StringRef Mangled,
   llvm::Expected<TypedKernel> Place = definitionOf(Kernels, Mangled);
   if (!Place)
     return Place.takeError();
+  if (Place->Definition->AsksForTypes)
+    return unknownText(Mangled + " asks for types, which __restrict__ changes");
   std::vector<KernelParameter> All;
   for (unsigned Number : Parameters) {
     if (Number >= Place->Definition->Parameters.size())

@@ -43,7 +43,8 @@ llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels
 
 /// Returns those of \p Parameters, numbers from 0, of the kernel \p Mangled at which withRestrict()
 /// would write: they have a name, are declared as pointers, and are not restrict yet. Fails with
-/// Unsupported `unknown-text` as assumable() does, and if there are none.
+/// Unsupported `unknown-text` as assumable() does, if there are none, and if the body asks for
+/// types.
 llvm::Expected<std::vector<KernelParameter>> restrictable(llvm::ArrayRef<KernelDefinition> Kernels,
                                                           llvm::StringRef Mangled,
                                                           llvm::ArrayRef<unsigned> Parameters);

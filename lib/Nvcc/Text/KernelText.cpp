@@ -23,7 +23,7 @@ private:
   bool isGlobal(size_t From, size_t To) const;
   std::optional<std::vector<std::string>> scopeOf(size_t Begin, size_t Brace) const;
   size_t readTemplate(KernelDefinition &K, size_t At, size_t Brace) const;
-  void readKernel(size_t Begin, size_t Brace);
+  void readKernel(size_t Begin, size_t Brace, size_t End);
   std::vector<KernelParameter> parameters(size_t Open, size_t Close) const;
   KernelParameter parameter(llvm::ArrayRef<CxxToken> Words) const;
 
@@ -202,8 +202,9 @@ size_t Finder::readTemplate(KernelDefinition &K, size_t At, size_t Brace) const 
   return At;
 }
 
-/// Reads the definition whose declaration begins at \p Begin and whose body opens at \p Brace.
-void Finder::readKernel(size_t Begin, size_t Brace) {
+/// Reads the definition whose declaration begins at \p Begin, and whose body opens at \p Brace and
+/// ends before \p End.
+void Finder::readKernel(size_t Begin, size_t Brace, size_t End) {
   KernelDefinition K;
   size_t I = Begin;
   if (Tokens[I].is("template"))
@@ -231,6 +232,9 @@ void Finder::readKernel(size_t Begin, size_t Brace) {
     for (const std::vector<std::string> &Names : Open)
       K.Scopes.insert(K.Scopes.end(), Names.begin(), Names.end());
     K.Body = Tokens[Brace].Text.end() - Text.begin();
+    K.AsksForTypes = llvm::any_of(Tokens.slice(Brace, End - Brace), [](const CxxToken &T) {
+      return T.Text.contains("decltype") || T.Text.contains("typeof");
+    });
     Found.push_back(std::move(K));
     return;
   }
@@ -261,11 +265,11 @@ llvm::Expected<std::vector<KernelDefinition>> Finder::run() {
         Begin = I + 1;
         continue;
       }
-      if (isGlobal(Begin, I))
-        readKernel(Begin, I);
       llvm::Expected<size_t> Next = behind(I);
       if (!Next)
         return Next.takeError();
+      if (isGlobal(Begin, I))
+        readKernel(Begin, I, *Next);
       I = *Next - 1;
       // A function's body ends a declaration; braces of an initialiser are followed by `;`.
       bool GoesOn = I + 1 < Tokens.size() && (Tokens[I + 1].is(";") || Tokens[I + 1].is(","));

@@ -29,6 +29,9 @@ struct KernelDefinition {
   /// With any, there is one body for all instantiations.
   unsigned TemplateParameters = 0;
   bool TemplatePack = false; ///< One of these takes any number of arguments.
+  /// The body asks for the type of something, by `decltype` or `typeof`. It would see how a
+  /// parameter is qualified.
+  bool AsksForTypes = false;
 };
 
 /// Returns the kernels that \p Text defines, in its order. Fails with Unsupported `unknown-text` if

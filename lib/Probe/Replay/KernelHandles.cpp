@@ -6,7 +6,6 @@
 #include "Probe/Driver/StreamCaptures.h"
 
 #include <algorithm>
-#include <set>
 
 using namespace carve;
 using namespace carve::probe;
@@ -39,11 +38,16 @@ bool ResolvedKernel::areApart(const PlannedKernel::Guard &Guard, const LaunchCal
   for (const auto &[Before, Apart] : Call.Asked)
     if (Before == &Guard)
       return Apart;
-  std::set<uint64_t> Allocations;
+  std::vector<std::pair<uint64_t, Allocation>> Seen;
   bool Apart = std::all_of(Guard.Apart.begin(), Guard.Apart.end(), [&](const GuardedPointer &P) {
-    const void *Address = argumentAt(Call, P.Parameter, P.Offset, sizeof(uint64_t));
-    uint64_t Start = Address ? allocationAt(*Driver, argumentBits(Address, sizeof(uint64_t))) : 0;
-    return Start != 0 && Allocations.insert(Start).second;
+    const void *At = argumentAt(Call, P.Parameter, P.Offset, sizeof(uint64_t));
+    uint64_t Address = At ? argumentBits(At, sizeof(uint64_t)) : 0;
+    Allocation Its = allocationAt(*Driver, Address);
+    bool IsApart = Its && std::all_of(Seen.begin(), Seen.end(), [&](const auto &Other) {
+                     return probe::areApart(Address, Its, Other.first, Other.second);
+                   });
+    Seen.emplace_back(Address, Its);
+    return IsApart;
   });
   Call.Asked.emplace_back(&Guard, Apart);
   return Apart;

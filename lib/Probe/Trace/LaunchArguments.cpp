@@ -90,7 +90,7 @@ void LaunchArguments::findPointers(Kernels::value_type &Known, const void *const
       if (++Asked > MostPointers)
         return;
       Pointer P{unsigned(I), unsigned(At)};
-      if (!Allocation(argumentBits(static_cast<const char *>(Arguments[I]) + At, 8)))
+      if (!AskDriver(argumentBits(static_cast<const char *>(Arguments[I]) + At, 8)))
         continue;
       Lines += recordLine(PointerRecord{Name, P.Number, P.Offset});
       Its.Pointers.push_back(P);
@@ -102,7 +102,7 @@ void LaunchArguments::lookAtPointers(Kernels::value_type &Known, const void *con
                                      std::string &Lines) const {
   auto &[Name, Its] = Known;
   const uint64_t Number = Its.Changes++;
-  if (!Allocation || (Number > MostLooks && (Number & (Number - 1)) != 0))
+  if (!AskDriver || (Number > MostLooks && (Number & (Number - 1)) != 0))
     return;
   if (Number == 0)
     findPointers(Known, Arguments, Lines);
@@ -111,16 +111,18 @@ void LaunchArguments::lookAtPointers(Kernels::value_type &Known, const void *con
       Lines += recordLine(AliasRecord{Name, A.Number, A.Offset, B.Number, B.Offset});
   };
   std::erase_if(Its.Pointers, [&](Pointer &P) {
-    P.Start =
-        Allocation(argumentBits(static_cast<const char *>(Arguments[P.Number]) + P.Offset, 8));
-    if (!P.Start)
+    P.Address = argumentBits(static_cast<const char *>(Arguments[P.Number]) + P.Offset, 8);
+    P.Its = AskDriver(P.Address);
+    if (!P.Its)
       Alias(P, P);
-    return !P.Start;
+    return !P.Its;
   });
   for (size_t I = 0; I < Its.Pointers.size(); ++I)
-    for (size_t J = I + 1; J < Its.Pointers.size(); ++J)
-      if (Its.Pointers[I].Start == Its.Pointers[J].Start)
-        Alias(Its.Pointers[I], Its.Pointers[J]);
+    for (size_t J = I + 1; J < Its.Pointers.size(); ++J) {
+      const Pointer &A = Its.Pointers[I], &B = Its.Pointers[J];
+      if (!areApart(A.Address, A.Its, B.Address, B.Its))
+        Alias(A, B);
+    }
 }
 
 /// Takes the arguments of a launch. \p First says that it is the kernel's first one.

@@ -5,6 +5,7 @@
 /// pure: it knows neither files nor the driver, which is asked by a function.
 #pragma once
 
+#include "Probe/Driver/Allocation.h"
 #include "Protocol/LaunchShape.h"
 
 #include <array>
@@ -47,11 +48,10 @@ public:
   /// It is asked about so many words of 8 bytes of a kernel, those that come first.
   static constexpr size_t MostPointers = 64;
 
-  /// Returns the start of the allocation of plain device memory into which an address leads; 0 if
-  /// it leads into none.
-  using AllocationAt = std::function<uint64_t(uint64_t Address)>;
-  /// Without \p Allocation, nothing is recorded of addresses.
-  explicit LaunchArguments(AllocationAt Allocation = {}) : Allocation(std::move(Allocation)) {}
+  /// Returns the allocation of plain device memory into which an address leads, if there is one.
+  using AllocationAt = std::function<Allocation(uint64_t Address)>;
+  /// Without \p AskDriver, nothing is recorded of addresses.
+  explicit LaunchArguments(AllocationAt AskDriver = {}) : AskDriver(std::move(AskDriver)) {}
 
   /// Compares the arguments of a launch of \p Shape with those of the kernel's first one, and of
   /// its first one with that grid and block. \p Arguments is what the launch has as kernelParams;
@@ -87,7 +87,8 @@ private:
   /// An address that led into plain device memory at all launches so far at which was looked.
   struct Pointer {
     unsigned Number = 0, Offset = 0; ///< As in Parameter.
-    uint64_t Start = 0;              ///< Of the allocation at the last launch.
+    uint64_t Address = 0;            ///< At the last launch at which was looked.
+    Allocation Its = {};             ///< Into which it led then.
 
     auto place() const { return std::pair(Number, Offset); }
   };
@@ -128,7 +129,7 @@ private:
   void findPointers(Kernels::value_type &Known, const void *const *Arguments,
                     std::string &Lines) const;
 
-  const AllocationAt Allocation;
+  const AllocationAt AskDriver;
   std::mutex Lock; ///< Protects the members below.
   Kernels Known;
   /// Nodes of an unordered_map do not move.

@@ -7,9 +7,9 @@
 
 namespace carve {
 
-/// Sets JobKernel::Known, KnownShapes, KnownPtx and Apart of the kernels that may have further
-/// entries for the values of their arguments, which \p Trace has seen. What cannot be written into
-/// a kernel's text is logged and left out of the first two.
+/// Sets JobKernel::Known, KnownShapes, KnownPtx, Apart and Restrict of the kernels that may have
+/// further entries for the values of their arguments, which \p Trace has seen. What cannot be
+/// written into a kernel's text is logged and left out of the first two.
 void findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
                        TuningJob &Job, const JobContext &Context);
 

@@ -59,8 +59,8 @@ std::vector<GuardedCode> VariantCompiler::guardedCodesOf(const SettingRequest &R
       Known = K.Known;
     Codes.push_back({std::move(Known), OfEach, "", {}, ""});
   }
-  if (R.Setting.Restrict)
-    for (GuardedCode &C : Codes)
+  for (GuardedCode &C : Codes)
+    if (C.Setting.Restrict)
       C.Launch.Apart = K.Apart;
   std::string Name = cloneName(K.Traced.Kernel, R.Setting);
   if (!R.Composed.Codes.empty())

@@ -144,13 +144,31 @@ TEST(PointerSources, addressOfAParameter_leadsToNumbers) {
             Unknown);
 }
 
-TEST(PointerSources, texturesAndMatrices_areFollowed) {
-  EXPECT_EQ(sources("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}]; st.global.f32 [%rd2], "
-                    "%f1;"),
-            "2+0");
+TEST(PointerSources, matrices_areFollowedAndTexturesAreNot) {
+  EXPECT_EQ(reason("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}]; st.global.f32 [%rd2], "
+                   "%f1;"),
+            "texture-access")
+      << "it may read what the store writes";
   EXPECT_EQ(sources("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r2, %r3}, [%rd1], 16; "
                     "wmma.store.d.sync.aligned.row.m16n16k16.f32 [%rd2], {%f1, %f2}, %r1;"),
             "1+0 2+0");
+}
+
+TEST(PointerSources, orderedAccessToSharedMemory_isAsGoodAsABarrier) {
+  const std::string Both = "ld.global.f32 %f1, [%rd1]; st.global.f32 [%rd2], %f1; ";
+  for (const char *Ordered :
+       {"st.release.cta.shared::cta.u32 [tile], 1;", "ld.acquire.cta.shared.u32 %r2, [tile];",
+        "atom.acq_rel.cta.shared.add.u32 %r2, [tile], 1;"})
+    EXPECT_EQ(reason(Both + Ordered), "ordered-access") << Ordered;
+  EXPECT_EQ(sources(Both + "ld.volatile.shared.u32 %r2, [tile]; atom.shared.cas.b32 %r2, [tile], "
+                           "0, 1;"),
+            "1+0 2+0");
+  EXPECT_EQ(reason(Both + "ld.global.cv.f32 %f2, [%rd1];"), "ordered-access");
+}
+
+TEST(PointerSources, elementOfAVectorRegister_hasNoWord) {
+  EXPECT_EQ(reason(".reg .v2 .u64 both; ld.global.v2.u64 both, [%rd1]; st.global.u32 [both.x], 0;"),
+            Unknown);
 }
 
 TEST(PointerSources, accessesOnBothSidesOfABarrier_mustAllRead) {

@@ -63,7 +63,9 @@ TEST(VariantName, restrictPointers_areForKnownLaunchesAndPartOfTheFlavour) {
   V = llvm::cantFail(parseVariantName("restrict"));
   EXPECT_TRUE(V.isForKnownLaunches() && V.needsComparedOutput());
   EXPECT_EQ(nameOf(V.frontEnd()), "restrict");
-  EXPECT_FALSE(VariantSetting().mayStandFor({}) && V.mayStandFor({}));
+  EXPECT_FALSE(V.mayStandFor({}));
+  EXPECT_FALSE(V.mayStandFor({.FrontEnd = FrontEndKnob::KnownLaunch}));
+  EXPECT_TRUE(VariantSetting{.FrontEnd = FrontEndKnob::KnownLaunch}.mayStandFor(V));
   V.setFrontEnd({});
   EXPECT_TRUE(V.isDefault());
 }

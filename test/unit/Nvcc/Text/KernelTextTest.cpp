@@ -285,6 +285,9 @@ TEST(KernelAssumptions, restrictPointers_areWrittenBeforeTheirNames) {
     EXPECT_NE(Written(Text, "_Z1kPf", {0}).find("no parameter of _Z1kPf is declared as a pointer"),
               std::string::npos)
         << Text;
+  EXPECT_NE(Written(GLOBAL " void k(float *a) { decltype(a) b = a; }", "_Z1kPf", {0})
+                .find("asks for types"),
+            std::string::npos);
   EXPECT_NE(Written(GLOBAL " void l(float *a) {}", "_Z1kPf", {0}).find("0 definitions"),
             std::string::npos);
 }

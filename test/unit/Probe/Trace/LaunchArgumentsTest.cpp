@@ -68,8 +68,10 @@ TEST(LaunchArguments, firstLaunch_recordsNumbersAndWordsOfStructures) {
 
 TEST(LaunchArguments, addresses_areRecordedWithWhatIsNotApart) {
   // Allocations of 4 KB from 0x7f0000000000 on, and none below.
-  LaunchArguments All(
-      [](uint64_t A) { return A >= 0x7f0000000000 && A < 0x7f0000100000 ? A & ~0xfffull : 0; });
+  LaunchArguments All([](uint64_t A) {
+    return A >= 0x7f0000000000 && A < 0x7f0000100000 ? Allocation{A & ~0xfffull, 0x1000}
+                                                     : Allocation();
+  });
   LaunchedValues Values;
   const uint64_t Inside = Values.Address + 0x1010;
   std::memcpy(Values.Structure + 8, &Inside, 8);
@@ -89,9 +91,19 @@ TEST(LaunchArguments, addresses_areRecordedWithWhatIsNotApart) {
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
 }
 
+TEST(LaunchArguments, addressesThatMayBeMeantForOneAllocation_areNotApart) {
+  const Allocation A{0x10000, 0x1000}, B{0x11000, 0x1000}, Far{0x20000, 0x1000};
+  EXPECT_TRUE(areApart(0x10000, A, 0x20000, Far));
+  EXPECT_TRUE(areApart(0x10000, A, 0x11800, B));
+  EXPECT_FALSE(areApart(0x10000, A, 0x10fff, A));
+  EXPECT_FALSE(areApart(0x10000, A, 0x11000, B)) << "it may be the end of the first one";
+  EXPECT_FALSE(areApart(0x10ffc, A, 0x11800, B)) << "it may be counted from 1";
+  EXPECT_FALSE(areApart(0x10000, A, 0, {}));
+}
+
 TEST(LaunchArguments, addresses_areLookedAtLessOften) {
   uint64_t Asked = 0;
-  LaunchArguments All([&](uint64_t A) { return ++Asked, A; });
+  LaunchArguments All([&](uint64_t A) { return ++Asked, Allocation{A, 8}; });
   LaunchedValues Values;
   added(All, kernelHandle(1), Values);
   for (unsigned N = 0; N < 5000; ++N) {
