@@ -95,10 +95,7 @@ Error BodyScan::add(const PtxItem &Item) {
   auto Tokens = lexPtx(Text);
   if (!Tokens)
     return Tokens.takeError();
-  auto Open = find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Text, T, '{'); });
-  MutableArrayRef<PtxToken> Body =
-      MutableArrayRef(*Tokens).drop_front(Open - Tokens->begin() + 1).drop_back();
-  setRoles(Text, Body);
+  ArrayRef<PtxToken> Body = bodyOf(Text, *Tokens);
   Error Failed = Error::success();
   forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> I) {
     if (!Failed)

@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace {
 
-/// Opcodes with which a kernel is not eligible, whatever their operands are.
+/// Opcodes that rule a kernel out, whatever their operands are.
 constexpr struct {
   StringLiteral Opcode, Reason;
 } Excluded[] = {{"membar", "memory-fence"},
@@ -64,8 +64,8 @@ const char *whyUnknown(const ValueOrigin &O) {
              : nullptr;
 }
 
-/// Returns the reason for which \p I makes a kernel not eligible; empty if there is none.
-/// \p InGlobal says whether it accesses global memory or has a generic address.
+/// Returns why \p I rules a kernel out, or an empty text if it does not. \p InGlobal says whether
+/// it accesses global memory or has a generic address.
 StringRef reasonAgainst(const PtxInstruction &I, bool InGlobal) {
   for (const auto &Rule : Excluded)
     if (Rule.Opcode == I.Opcode)
@@ -227,13 +227,12 @@ Error AccessCheck::add(size_t Index) {
 }
 
 Error AccessCheck::checkPlaces() const {
-  auto Named = [](const PointerPlace &P) {
-    return "parameter " + Twine(P.Parameter).str() + "+" + Twine(P.Offset).str();
-  };
   for (const auto &[P, Access] : Distances)
     if (Places.contains(P))
-      return unsupported("pointer-sources", "the address in " + Access + " has a distance from " +
-                                                Named(P) + ", which is an address elsewhere");
+      return unsupported("pointer-sources", "the address in " + Access +
+                                                " has a distance from parameter " +
+                                                Twine(P.Parameter) + "+" + Twine(P.Offset) +
+                                                ", which is an address elsewhere");
   return Error::success();
 }
 
@@ -258,10 +257,7 @@ Expected<std::vector<PointerSource>> carve::pointerSources(StringRef Definition,
   auto Tokens = lexPtx(Definition);
   if (!Tokens)
     return Tokens.takeError();
-  auto Open = find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Definition, T, '{'); });
-  MutableArrayRef<PtxToken> Body =
-      MutableArrayRef(*Tokens).drop_front(Open - Tokens->begin() + 1).drop_back();
-  setRoles(Definition, Body);
+  ArrayRef<PtxToken> Body = bodyOf(Definition, *Tokens);
   if (hasSpinLoop(Definition, Body))
     return unsupported("spin-loop", "a loop reads one address until its value changes");
   RegisterOrigins R(Definition, Body, Name, *F);

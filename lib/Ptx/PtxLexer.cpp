@@ -124,6 +124,13 @@ Expected<std::vector<PtxToken>> Lexer::run() {
 
 Expected<std::vector<PtxToken>> carve::lexPtx(StringRef Text) { return Lexer(Text).run(); }
 
+MutableArrayRef<PtxToken> carve::bodyOf(StringRef Text, MutableArrayRef<PtxToken> Tokens) {
+  auto Open = find_if(Tokens, [&](const PtxToken &T) { return isPunct(Text, T, '{'); });
+  MutableArrayRef<PtxToken> Body = Tokens.drop_front(Open - Tokens.begin() + 1).drop_back();
+  setRoles(Text, Body);
+  return Body;
+}
+
 void carve::setRoles(StringRef Text, MutableArrayRef<PtxToken> Body) {
   bool AtStart = true;
   size_t OperandBraces = 0; // The braces of a vector access such as `{%f1, %f2}` open no scope.

@@ -38,6 +38,12 @@ llvm::Expected<std::vector<PtxToken>> lexPtx(llvm::StringRef Text);
 /// them apart.
 void setRoles(llvm::StringRef Text, llvm::MutableArrayRef<PtxToken> Body);
 
+/// Returns those of \p Tokens that are the body of the function whose definition is \p Text, and
+/// sets their roles: what is between the first `{` and the last token, its `}`. The definition must
+/// have a body.
+llvm::MutableArrayRef<PtxToken> bodyOf(llvm::StringRef Text,
+                                       llvm::MutableArrayRef<PtxToken> Tokens);
+
 /// Calls \p Visit for each instruction of \p Body, whose roles are set. It gets the tokens from the
 /// opcode up to, but not including, the `;`.
 void forEachInstruction(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body,

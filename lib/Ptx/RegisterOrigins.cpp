@@ -13,7 +13,7 @@ namespace {
 /// Opcodes whose results are no address and no number that is computed from one.
 constexpr StringLiteral Questions[] = {"setp",    "set",   "testp", "isspacep",   "istypep",
                                        "vote",    "match", "elect", "activemask", "bar",
-                                       "barrier", "txq",   "suq",   "tex",        "tld4"};
+                                       "barrier", "txq",   "suq"};
 
 /// Operations with a `k` for each operand that may be the address in an address. The other operands
 /// of all operations are parts of numbers.
@@ -23,8 +23,8 @@ constexpr struct {
                {"selp", "kk"}, {"slct", "kk"}, {"min", "kk"},  {"max", "kk"},    {"and", "kk"},
                {"or", "kk"},   {"mov", "k"},   {"mad", "--k"}, {"mad24", "--k"}, {"madc", "--k"}};
 
-/// Operations after which an address that was loaded from memory is none any more, except for what
-/// they keep.
+/// Operations whose result is a number, even if an operand is an address that was loaded from
+/// memory. What Keeping says of them still counts.
 constexpr StringLiteral Scaling[] = {"mad", "mad24", "madc", "mul",  "mul24", "shl",
                                      "bfe", "div",   "rem",  "popc", "clz",   "bfind"};
 
