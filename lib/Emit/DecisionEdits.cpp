@@ -42,27 +42,10 @@ static bool usesClusters(const PtxModule &Ptx, const PtxEntry &Entry) {
          llvm::any_of(Entry.Callees, Names);
 }
 
-/// Returns why the addresses that the guard of \p E asks about are not what it needs, or nothing.
-/// Code with restrict pointers needs all by which nvcc's own code reads and writes memory.
-static std::optional<std::string> refusalOfPointers(const FurtherEntry &E, const PtxEntry &Entry,
-                                                    const PtxModule &Ptx) {
-  for (const PointerPlace &P : E.When.Apart) {
-    unsigned Bytes =
-        P.Parameter < Entry.ParameterBytes.size() ? Entry.ParameterBytes[P.Parameter] : 0;
-    if (uint64_t(P.Offset) + 8 > Bytes)
-      return "parameter " + std::to_string(P.Parameter) + " has no address at offset " +
-             std::to_string(P.Offset);
-  }
-  if (!E.Variant.Restrict)
-    return std::nullopt;
-  llvm::Expected<std::vector<PointerSource>> Sources = Ptx.pointerSources(Entry.Name);
-  if (!Sources)
-    return "restrict: " + llvm::toString(Sources.takeError());
-  for (const PointerSource &S : *Sources)
-    if (!llvm::is_contained(E.When.Apart, S.Place))
-      return "restrict: the guard does not ask about the address at offset " +
-             std::to_string(S.Place.Offset) + " of parameter " + std::to_string(S.Place.Parameter);
-  return std::nullopt;
+/// Whether parameter number \p Number of \p Entry has \p Bytes bytes at \p Offset.
+static bool hasBytes(const PtxEntry &Entry, unsigned Number, unsigned Offset, unsigned Bytes) {
+  return Number < Entry.ParameterBytes.size() &&
+         uint64_t(Offset) + Bytes <= Entry.ParameterBytes[Number];
 }
 
 std::optional<std::string> carve::refusalOfGuard(const FurtherEntry &E, const PtxEntry &Entry,
@@ -76,13 +59,13 @@ std::optional<std::string> carve::refusalOfGuard(const FurtherEntry &E, const Pt
   llvm::Expected<LaunchReads> Reads = Ptx.launchReads(Entry.Name);
   if (!Reads)
     return llvm::toString(Reads.takeError());
-  if (std::optional<std::string> Why = refusalOfPointers(E, Entry, Ptx))
-    return Why;
   // The guard reads the arguments of every launch.
+  for (const PointerPlace &P : E.When.Apart)
+    if (!hasBytes(Entry, P.Parameter, P.Offset, sizeof(uint64_t)))
+      return "parameter " + std::to_string(P.Parameter) + " has no address at offset " +
+             std::to_string(P.Offset);
   for (const ArgumentValue &V : E.When.Arguments) {
-    unsigned Bytes =
-        V.Parameter < Entry.ParameterBytes.size() ? Entry.ParameterBytes[V.Parameter] : 0;
-    if (uint64_t(V.Offset) + V.Bytes > Bytes)
+    if (!hasBytes(Entry, V.Parameter, V.Offset, V.Bytes))
       return "parameter " + std::to_string(V.Parameter) + " has no " + std::to_string(V.Bytes) +
              " bytes at offset " + std::to_string(V.Offset);
     if (Context.Entries != FurtherEntries::Floats && Reads->readFloatAt(V))
@@ -160,16 +143,30 @@ llvm::Expected<unsigned> DecisionEdits::smemSpillingThreads(const PtxEntry &Entr
   return largestBlock(Entry);
 }
 
+/// Returns the parameters of \p Entry, which is in \p Ptx, that are restrict pointers in \p E; none
+/// if it has none. Fails with Unsupported if the guard of \p E does not ask about all addresses by
+/// which nvcc's own code reads and writes memory.
+static llvm::Expected<std::vector<unsigned>>
+restrictOf(const FurtherEntry &E, const PtxEntry &Entry, const PtxModule &Ptx) {
+  if (!E.Variant.Restrict)
+    return std::vector<unsigned>();
+  llvm::Expected<std::vector<PointerSource>> Sources = Ptx.pointerSources(Entry.Name);
+  if (!Sources)
+    return unsupported(RestrictName, llvm::toString(Sources.takeError()));
+  for (const PointerSource &S : *Sources)
+    if (!llvm::is_contained(E.When.Apart, S.Place))
+      return unsupported(RestrictName, "the guard does not ask about the address at offset " +
+                                           llvm::Twine(S.Place.Offset) + " of parameter " +
+                                           llvm::Twine(S.Place.Parameter));
+  return restrictParameters(*Sources);
+}
+
 llvm::Expected<EntryEdit> DecisionEdits::editFor(const PtxEntry &Entry, const FurtherEntry &E) {
-  std::vector<unsigned> Restrict;
-  if (E.Variant.Restrict) {
-    llvm::Expected<std::vector<PointerSource>> Sources = Ptx.pointerSources(Entry.Name);
-    if (!Sources)
-      return Sources.takeError();
-    Restrict = restrictParameters(*Sources);
-  }
+  llvm::Expected<std::vector<unsigned>> Restrict = restrictOf(E, Entry, Ptx);
+  if (!Restrict)
+    return Restrict.takeError();
   auto Flavour = [&](const FrontEndSetting &S) {
-    return flavour(S.forKernel({Entry.Name, E.When.known(), Restrict}));
+    return flavour(S.forKernel({Entry.Name, E.When.known(), *Restrict}));
   };
   llvm::Expected<unsigned> MaxThreads = smemSpillingThreads(Entry, E);
   if (!MaxThreads)

@@ -91,8 +91,8 @@ static std::string placesOf(const DispatchedEntry &E, size_t I) {
   return "static const unsigned short Places" + std::to_string(I) + "[][2] = {" + Text + "};\n";
 }
 
-/// The C condition for a launch of entry number \p I, which is \p E.
-static std::string conditionOf(const DispatchedEntry &E, size_t I) {
+/// The C condition for a launch of entry number \p Number, which is \p E.
+static std::string conditionOf(const DispatchedEntry &E, size_t Number) {
   std::string Text;
   auto Add = [&](const std::string &Part) { Text += (Text.empty() ? "" : " && ") + Part; };
   if (E.When.MaxThreads) {
@@ -114,7 +114,7 @@ static std::string conditionOf(const DispatchedEntry &E, size_t I) {
   Add("Smem <= " + std::to_string(SmemBytes - std::min(SmemBytes, E.StaticSmemBytes)) + "u");
   // Asking the driver takes 75 ns for each address, so it comes last.
   if (!E.When.Apart.empty())
-    Add("apart(Args, Places" + std::to_string(I) + ", " + std::to_string(E.When.Apart.size()) +
+    Add("apart(Args, Places" + std::to_string(Number) + ", " + std::to_string(E.When.Apart.size()) +
         ")");
   return Text;
 }
