@@ -8,7 +8,7 @@ namespace carve::probe {
 
 /// An allocation of plain device memory, that of cuMemAlloc.
 struct Allocation {
-  uint64_t Start = 0, Bytes = 0; ///< Both are 0 if there is none.
+  uint64_t Start = 0, Bytes = 0; ///< Both are 0 where there is no allocation.
 
   explicit operator bool() const { return Start && Bytes; }
   /// Whether a program may pass \p Address for memory in this allocation: it leads into it, to its

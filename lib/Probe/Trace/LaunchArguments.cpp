@@ -79,50 +79,48 @@ void LaunchArguments::dropOtherValues(std::vector<Parameter> &Same, const void *
   });
 }
 
-/// Finds the addresses in the arguments of a first launch.
-void LaunchArguments::findPointers(Kernels::value_type &Known, const void *const *Arguments,
-                                   std::string &Lines) const {
-  auto &[Name, Its] = Known;
-  size_t Asked = 0;
+/// Returns the words of 8 bytes in the parameters, which may be addresses.
+std::vector<LaunchArguments::Pointer> LaunchArguments::wordsOf(const Kernel &Its) {
+  std::vector<Pointer> Words;
   for (size_t I = 0; I < Its.Bytes.size(); ++I)
-    for (size_t At = 0; Its.Bytes[I] <= ArgumentRecord::MostBytes && At + 8 <= Its.Bytes[I];
-         At += 8) {
-      if (++Asked > MostPointers)
-        return;
-      Pointer P{unsigned(I), unsigned(At)};
-      if (!AskDriver(argumentBits(static_cast<const char *>(Arguments[I]) + At, 8)))
-        continue;
-      Lines += recordLine(PointerRecord{Name, P.Number, P.Offset});
-      Its.Pointers.push_back(P);
-    }
+    for (size_t At = 0; Its.Bytes[I] <= ArgumentRecord::MostBytes && At + 8 <= Its.Bytes[I] &&
+                        Words.size() < MostPointers;
+         At += 8)
+      Words.push_back({unsigned(I), unsigned(At)});
+  return Words;
 }
 
-/// Takes note of addresses that lead into one allocation, or into no plain device memory any more.
+/// Takes note of the addresses in the arguments of a first launch, and later of those that lead
+/// into one allocation, or into no plain device memory any more.
 void LaunchArguments::lookAtPointers(Kernels::value_type &Known, const void *const *Arguments,
                                      std::string &Lines) const {
   auto &[Name, Its] = Known;
   const uint64_t Number = Its.Changes++;
   if (!AskDriver || (Number > MostLooks && (Number & (Number - 1)) != 0))
     return;
-  if (Number == 0)
-    findPointers(Known, Arguments, Lines);
+  const bool First = Number == 0;
+  if (First)
+    Its.Pointers = wordsOf(Its);
   auto Alias = [&, &Name = Name](const Pointer &A, const Pointer &B) {
     if (Its.Aliases.insert({A.place(), B.place()}).second)
       Lines += recordLine(AliasRecord{Name, A.Number, A.Offset, B.Number, B.Offset});
   };
-  std::erase_if(Its.Pointers, [&](Pointer &P) {
-    P.Address = argumentBits(static_cast<const char *>(Arguments[P.Number]) + P.Offset, 8);
-    P.Its = AskDriver(P.Address);
-    if (!P.Its)
+  std::vector<std::pair<uint64_t, Allocation>> Led; // Where those of Pointers lead, in their order.
+  std::erase_if(Its.Pointers, [&, &Name = Name](const Pointer &P) {
+    uint64_t Address = argumentBits(static_cast<const char *>(Arguments[P.Number]) + P.Offset, 8);
+    Allocation To = AskDriver(Address);
+    if (To)
+      Led.emplace_back(Address, To);
+    if (To && First)
+      Lines += recordLine(PointerRecord{Name, P.Number, P.Offset});
+    if (!To && !First)
       Alias(P, P);
-    return !P.Its;
+    return !To;
   });
-  for (size_t I = 0; I < Its.Pointers.size(); ++I)
-    for (size_t J = I + 1; J < Its.Pointers.size(); ++J) {
-      const Pointer &A = Its.Pointers[I], &B = Its.Pointers[J];
-      if (!areApart(A.Address, A.Its, B.Address, B.Its))
-        Alias(A, B);
-    }
+  for (size_t I = 0; I < Led.size(); ++I)
+    for (size_t J = I + 1; J < Led.size(); ++J)
+      if (!areApart(Led[I].first, Led[I].second, Led[J].first, Led[J].second))
+        Alias(Its.Pointers[I], Its.Pointers[J]);
 }
 
 /// Takes the arguments of a launch. \p First says that it is the kernel's first one.

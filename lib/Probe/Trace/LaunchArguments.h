@@ -87,8 +87,6 @@ private:
   /// An address that led into plain device memory at all launches so far at which was looked.
   struct Pointer {
     unsigned Number = 0, Offset = 0; ///< As in Parameter.
-    uint64_t Address = 0;            ///< At the last launch at which was looked.
-    Allocation Its = {};             ///< Into which it led then.
 
     auto place() const { return std::pair(Number, Offset); }
   };
@@ -126,8 +124,7 @@ private:
             const void *const *Arguments, std::string &Lines) const;
   void lookAtPointers(Kernels::value_type &Known, const void *const *Arguments,
                       std::string &Lines) const;
-  void findPointers(Kernels::value_type &Known, const void *const *Arguments,
-                    std::string &Lines) const;
+  static std::vector<Pointer> wordsOf(const Kernel &Its);
 
   const AllocationAt AskDriver;
   std::mutex Lock; ///< Protects the members below.
