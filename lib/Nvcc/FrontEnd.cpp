@@ -121,13 +121,12 @@ static llvm::Error withoutKnob(llvm::Error Failed, const FrontEndSetting &Settin
 /// The text that cicc reads.
 static llvm::Expected<std::string> inputOf(const FlavourRequest &Request) {
   const FrontEndSetting &Setting = Request.Setting;
-  const bool IsKnown = Setting.Knob == FrontEndKnob::KnownLaunch;
   llvm::Expected<std::string> Text = Request.Preprocessed.str();
-  if ((IsKnown || Setting.Restrict) && !Setting.Known)
+  if (Setting.changesText() && !Setting.Known)
     return unsupported("front-end-text", "nothing is known of the launches of a kernel");
   if (Setting.Restrict)
     Text = withRestrict(*Text, Setting.Known->Kernel, Setting.Known->Restrict);
-  if (Text && IsKnown)
+  if (Text && Setting.Knob == FrontEndKnob::KnownLaunch)
     Text = withAssumptions(*Text, Setting.Known->Kernel, Setting.Known->Launch);
   return Text;
 }

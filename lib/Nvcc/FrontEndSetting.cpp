@@ -119,7 +119,7 @@ FrontEndSetting FrontEndSetting::forKernel(KnownKernel Kernel) const {
   if (!Restrict)
     Kernel.Restrict.clear();
   Kernel.Launch.Apart.clear();
-  if (Knob == FrontEndKnob::KnownLaunch || Restrict)
+  if (changesText())
     Setting.Known = std::move(Kernel);
   return Setting;
 }

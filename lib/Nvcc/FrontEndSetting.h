@@ -86,6 +86,8 @@ struct FrontEndSetting {
   /// rely on.
   std::optional<KnownKernel> Known = {};
 
+  /// Whether cicc gets another text of one kernel.
+  bool changesText() const { return Knob == FrontEndKnob::KnownLaunch || Restrict; }
   /// The same for \p Kernel: with what is known of its launches if the knob asks for that, and with
   /// its restrict pointers if these are set. Which pointers are apart is no part of it, as the text
   /// does not say it.

@@ -8,6 +8,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -60,11 +61,19 @@ bool KernelSearch::isIdle(const VariantSetting &Alone) const {
   return !Made || (Default && !Made->CodeDigest.empty() && Made->CodeDigest == Default->CodeDigest);
 }
 
+/// Returns the settings that have one of those knobs of \p V alone that are tried alone before they
+/// are combined with others: the front-end knob, restrict pointers, and constants in the PTX. A
+/// knob that \p V does not set gives the default.
+static std::array<VariantSetting, 3> aloneOf(const VariantSetting &V) {
+  return {VariantSetting{.FrontEnd = V.FrontEnd}, VariantSetting{.KnownPtx = V.KnownPtx},
+          VariantSetting{.Restrict = V.Restrict}};
+}
+
 /// Returns true if a setting may be tried now. A register-usage level, and the optimization level,
 /// must have been timed alone before it is combined with other knobs.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
-  if (Gone.count(V) || isIdle({.FrontEnd = V.FrontEnd}) || isIdle({.Restrict = V.Restrict}) ||
-      isIdle({.KnownPtx = V.KnownPtx}))
+  if (Gone.count(V) ||
+      llvm::any_of(aloneOf(V), [&](const VariantSetting &Alone) { return isIdle(Alone); }))
     return false;
   auto MayBeSet = [&](std::optional<unsigned> VariantSetting::*Knob) {
     VariantSetting Alone;
@@ -85,8 +94,7 @@ bool KernelSearch::early(const VariantSetting &V) const {
   auto NotAlone = [&](const VariantSetting &Alone) {
     return !Alone.isDefault() && V != Alone && !Gone.count(Alone);
   };
-  return (V.SmemSpilling && V.Cap && !made(CapAlone)) || NotAlone({.FrontEnd = V.FrontEnd}) ||
-         NotAlone({.Restrict = V.Restrict}) || NotAlone({.KnownPtx = V.KnownPtx});
+  return (V.SmemSpilling && V.Cap && !made(CapAlone)) || llvm::any_of(aloneOf(V), NotAlone);
 }
 
 /// Returns the settings that are one knob away from the best variant, or from one so close to it
@@ -145,14 +153,9 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
   std::vector<VariantSetting> Alone;
   if (Round == 0)
     Alone = nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
-  for (const VariantSetting &V : Among) {
-    VariantSetting FrontEnd, Restrict, KnownPtx;
-    FrontEnd.FrontEnd = V.FrontEnd;
-    Restrict.Restrict = V.Restrict;
-    KnownPtx.KnownPtx = V.KnownPtx;
-    if ((V == FrontEnd || V == Restrict || V == KnownPtx) && 2 * Alone.size() < Count)
+  for (const VariantSetting &V : Among)
+    if (llvm::is_contained(aloneOf(V), V) && 2 * Alone.size() < Count)
       Alone.push_back(V);
-  }
   if (Round == 0)
     return Alone;
   for (const VariantSetting &V : Among) {

@@ -22,7 +22,7 @@ static std::string calleeSuffix(const VariantSetting &V, const PtxModule *Flavou
   if (V.Restrict)
     Suffix += ("_" + RestrictName).str();
   // Each kernel has PTX of its own then.
-  if (V.FrontEnd == FrontEndKnob::KnownLaunch || V.Restrict)
+  if (V.frontEnd().changesText())
     Suffix += "_" + digestOf(Flavour->text()).substr(0, 8);
   if (V.Loads != LoadCaching::AsCompiled)
     Suffix += ("_" + nameOf(V.Loads)).str();

@@ -211,6 +211,12 @@ std::string carve::decisionText(const Decision &D) {
   return Text;
 }
 
+/// Returns a place in the arguments as the keys of a profile.
+static std::string placeKeys(unsigned Parameter, unsigned Offset) {
+  return "parameter: " + std::to_string(Parameter) +
+         (Offset ? ", offset: " + std::to_string(Offset) : "");
+}
+
 /// Returns the guard as the keys of a profile.
 static std::string printGuard(const EntryGuard &Guard) {
   std::vector<std::string> Keys;
@@ -222,15 +228,13 @@ static std::string printGuard(const EntryGuard &Guard) {
     Keys.push_back("grid: " + dimensionsText(*Guard.Grid));
   std::vector<std::string> Values;
   for (const ArgumentValue &V : Guard.Arguments)
-    Values.push_back("{parameter: " + std::to_string(V.Parameter) +
-                     (V.Offset ? ", offset: " + std::to_string(V.Offset) : "") + ", bytes: " +
+    Values.push_back("{" + placeKeys(V.Parameter, V.Offset) + ", bytes: " +
                      std::to_string(V.Bytes) + ", value: " + std::to_string(V.Bits) + "}");
   if (!Values.empty())
     Keys.push_back("arguments: [" + llvm::join(Values, ", ") + "]");
   std::vector<std::string> Places;
   for (const PointerPlace &P : Guard.Apart)
-    Places.push_back("{parameter: " + std::to_string(P.Parameter) +
-                     (P.Offset ? ", offset: " + std::to_string(P.Offset) : "") + "}");
+    Places.push_back("{" + placeKeys(P.Parameter, P.Offset) + "}");
   if (!Places.empty())
     Keys.push_back("pointers-apart: [" + llvm::join(Places, ", ") + "]");
   return llvm::join(Keys, ", ");

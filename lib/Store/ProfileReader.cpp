@@ -43,6 +43,7 @@ private:
   llvm::Error readGuard(yaml::Node &N, EntryGuard &Out);
   llvm::Error readArgument(yaml::Node &N, std::vector<ArgumentValue> &Out);
   llvm::Error readPointer(yaml::Node &N, std::vector<PointerPlace> &Out);
+  llvm::Error checkRising(const PointerPlace &Last, const PointerPlace &Place);
   llvm::Error readHold(yaml::Node &N, GuardHold &Out);
   llvm::Error readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out);
   llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
@@ -199,6 +200,15 @@ llvm::Error ProfileReader::readGuard(yaml::Node &N, EntryGuard &Out) {
              : llvm::Error::success();
 }
 
+/// Fails unless \p Place, in the arguments, comes after \p Last.
+llvm::Error ProfileReader::checkRising(const PointerPlace &Last, const PointerPlace &Place) {
+  if (Last < Place)
+    return llvm::Error::success();
+  return fail("parameter: " + llvm::Twine(Place.Parameter) + ", offset " +
+              llvm::Twine(Place.Offset) + ", expected a place after parameter " +
+              llvm::Twine(Last.Parameter) + ", offset " + llvm::Twine(Last.Offset));
+}
+
 /// Reads the place of an address that is apart from others. They come by rising place.
 llvm::Error ProfileReader::readPointer(yaml::Node &N, std::vector<PointerPlace> &Out) {
   PointerPlace Place;
@@ -208,10 +218,9 @@ llvm::Error ProfileReader::readPointer(yaml::Node &N, std::vector<PointerPlace> 
             [&](yaml::Node &V) { return readNumber(V, Place.Parameter, 0, MostParameters); }, true},
            {"offset", [&](yaml::Node &V) { return readNumber(V, Place.Offset, 0, MostOffset); }}}))
     return Failed;
-  if (!Out.empty() && Out.back() >= Place)
-    return fail("parameter: " + llvm::Twine(Place.Parameter) + ", offset " +
-                llvm::Twine(Place.Offset) + ", expected a place after parameter " +
-                llvm::Twine(Out.back().Parameter) + ", offset " + llvm::Twine(Out.back().Offset));
+  if (!Out.empty())
+    if (llvm::Error Failed = checkRising(Out.back(), Place))
+      return Failed;
   Out.push_back(Place);
   return llvm::Error::success();
 }
@@ -237,10 +246,10 @@ llvm::Error ProfileReader::readArgument(yaml::Node &N, std::vector<ArgumentValue
   if (Value.Bytes < 8 && Value.Bits >> 8 * Value.Bytes)
     return fail("value: " + llvm::Twine(Value.Bits) + ", expected one that " +
                 llvm::Twine(Value.Bytes) + " bytes hold");
-  if (!Out.empty() && Out.back().place() >= Value.place())
-    return fail("parameter: " + llvm::Twine(Value.Parameter) + ", offset " +
-                llvm::Twine(Value.Offset) + ", expected a place after parameter " +
-                llvm::Twine(Out.back().Parameter) + ", offset " + llvm::Twine(Out.back().Offset));
+  if (!Out.empty())
+    if (llvm::Error Failed =
+            checkRising({Out.back().Parameter, Out.back().Offset}, {Value.Parameter, Value.Offset}))
+      return Failed;
   Out.push_back(Value);
   return llvm::Error::success();
 }

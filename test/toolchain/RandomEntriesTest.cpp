@@ -20,8 +20,6 @@ using namespace carve::test;
 
 namespace {
 
-constexpr const char *HandleCall = "__cudaGetKernel";
-
 unsigned numberFrom(const char *Variable, unsigned Default) {
   std::optional<std::string> Text = llvm::sys::Process::GetEnv(Variable);
   unsigned Number;

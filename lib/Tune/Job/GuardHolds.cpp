@@ -36,6 +36,13 @@ static Match dimensionMatch(const EntryGuard &Guard, const KernelLaunches &L) {
   return L.Shape.Grid[0] == 0 ? Match::Sometimes : Match::Never;
 }
 
+/// Returns at which launches of \p Kernel with the shape of \p L the guard \p Guard holds.
+static Match guardMatch(const EntryGuard &Guard, const TracedKernel &Kernel,
+                        const KernelLaunches &L) {
+  return std::min({argumentMatch(Guard.Arguments, Kernel, L.Shape), dimensionMatch(Guard, L),
+                   pointerMatch(Guard, Kernel)});
+}
+
 bool carve::mayTakeEntry(const KernelLaunches &L) {
   return !L.Cooperative && !L.Shape.hasCluster() &&
          L.Shape.DynamicSmemBytes + L.StaticSmemBytes <= SmemSpillingLimitBytes;
@@ -48,10 +55,7 @@ GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
   for (const KernelLaunches &L : Kernel.Shapes) {
     Hold.Launches += L.Launches;
     Ns += double(L.TotalNs);
-    Match All = Match::Never;
-    if (mayTakeEntry(L))
-      All = std::min({argumentMatch(Guard.Arguments, Kernel, L.Shape), dimensionMatch(Guard, L),
-                      pointerMatch(Guard, Kernel)});
+    Match All = mayTakeEntry(L) ? guardMatch(Guard, Kernel, L) : Match::Never;
     if (All == Match::Never)
       continue;
     Counted &= All == Match::Always;
@@ -67,8 +71,7 @@ GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
 std::optional<size_t> carve::entryOf(llvm::ArrayRef<EntryGuard> Guards, const TracedKernel &Kernel,
                                      const KernelLaunches &L) {
   for (size_t G = 0; G < Guards.size(); ++G) {
-    Match Holds = std::min({argumentMatch(Guards[G].Arguments, Kernel, L.Shape),
-                            dimensionMatch(Guards[G], L), pointerMatch(Guards[G], Kernel)});
+    Match Holds = guardMatch(Guards[G], Kernel, L);
     if (Holds == Match::Sometimes)
       return std::nullopt;
     if (Holds == Match::Always)

@@ -13,6 +13,14 @@
 
 using namespace carve;
 
+/// The GPU time of all launches of \p Kernel.
+static uint64_t totalNs(const TracedKernel &Kernel) {
+  uint64_t Ns = 0;
+  for (const KernelLaunches &L : Kernel.Shapes)
+    Ns += L.TotalNs;
+  return Ns;
+}
+
 /// Returns whether the code of \p Kernel, or a function that it calls, reads \p Register.
 static bool readsRegister(const TracedKernel &Kernel, const PtxModule &Ptx,
                           llvm::StringRef Register) {
@@ -182,11 +190,8 @@ static void findKnownLaunchesOf(const WantedKernel &Wanted, const ProbeRecord &T
     llvm::consumeError(OfShape.takeError()); // Of launches of one shape, nothing more is known.
     return KnownLaunch();
   };
-  uint64_t TotalNs = 0;
-  for (const KernelLaunches &L : K.Traced.Shapes)
-    TotalNs += L.TotalNs;
   K.KnownShapes =
-      chooseGroups(sameInShapes(Trace, K.Traced, Ptx, WrittenForShape), K.Known, TotalNs);
+      chooseGroups(sameInShapes(Trace, K.Traced, Ptx, WrittenForShape), K.Known, totalNs(K.Traced));
 }
 
 /// Sets JobKernel::Apart and Restrict of \p K, whose text has the definitions \p Kernels.
@@ -204,12 +209,8 @@ static void findRestrictPointers(JobKernel &K, const PtxModule &Ptx,
   std::vector<PointerPlace> Places;
   for (const PointerSource &S : *Sources)
     Places.push_back(S.Place);
-  uint64_t Launches = 0, TotalNs = 0;
-  for (const KernelLaunches &L : K.Traced.Shapes) {
-    Launches += L.Launches;
-    TotalNs += L.TotalNs;
-  }
-  const bool IsLong = double(TotalNs) * MostShare >= AskNs * double(Places.size() * Launches);
+  const bool IsLong =
+      double(totalNs(K.Traced)) * MostShare >= AskNs * double(Places.size() * K.Traced.Launches);
   if (Places.size() < 2 || !IsLong || !K.Traced.Arguments ||
       K.Traced.Arguments->apart(Places) != KernelArguments::Match::Always)
     return;
