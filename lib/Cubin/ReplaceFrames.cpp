@@ -13,15 +13,18 @@ using support::endian::write64le;
 
 namespace {
 
-/// A block of `.debug_frame` that describes a kernel or one of its local functions.
+/// A block of `.debug_frame`. It describes a function and has the place of a block that several
+/// functions may share, or is such a block itself.
 struct FrameBlock {
   size_t Begin = 0, End = 0;
-  std::vector<CubinRelocation> Relocations;
+  std::vector<CubinRelocation> Relocations; ///< By rising place.
+  bool Own = false; ///< Whether a relocation is to the kernel or to one of its local functions.
 };
 
-/// The bytes of a block before what is said of the function: in the form for 64 bits, the length
-/// and the place of the block that it refers to.
-constexpr size_t FrameHeadBytes = 12 + 8;
+/// Where a block has the place of the block that it refers to, or SharedMark, and where that ends.
+/// In the form for 64 bits, the length is before it.
+constexpr size_t PlaceAt = 12, HeadBytes = PlaceAt + 8;
+constexpr uint64_t SharedMark = UINT64_MAX;
 
 /// The frame information of an image, and its relocations; null if it has none.
 struct FrameSections {
@@ -35,30 +38,115 @@ struct FrameSections {
 
 } // namespace
 
-/// Returns the blocks of \p Sections that describe \p Kernel, in their order. Fails if the section
-/// does not have the form in which ptxas writes it.
+/// Returns the blocks of \p Bytes, a section of frame information, in their order. Fails if it does
+/// not have the form in which ptxas writes it.
+static Expected<std::vector<FrameBlock>> blocksOf(StringRef Bytes) {
+  std::vector<FrameBlock> Blocks;
+  for (size_t Begin = 0; Begin < Bytes.size(); Begin = Blocks.back().End) {
+    const size_t Left = Bytes.size() - Begin;
+    if (Left < HeadBytes || read32le(Bytes.data() + Begin) != UINT32_MAX ||
+        read64le(Bytes.data() + Begin + 4) > Left - PlaceAt ||
+        read64le(Bytes.data() + Begin + 4) < HeadBytes - PlaceAt)
+      return malformed("cubin: .debug_frame has no block at " + Twine(Begin));
+    Blocks.push_back({Begin, Begin + PlaceAt + size_t(read64le(Bytes.data() + Begin + 4)), {}});
+  }
+  return Blocks;
+}
+
+/// Returns the blocks of \p Sections with their relocations, and marks those of \p Kernel.
 static Expected<std::vector<FrameBlock>> framesOf(const CubinElf &Elf,
                                                   const FrameSections &Sections, StringRef Kernel) {
-  std::vector<FrameBlock> Own;
-  StringRef Bytes = Sections.Frames->Bytes;
+  Expected<std::vector<FrameBlock>> Blocks = blocksOf(Sections.Frames->Bytes);
+  if (!Blocks)
+    return Blocks;
   std::vector<CubinRelocation> All = Sections.Relocations->relocations();
-  for (size_t Begin = 0; Begin < Bytes.size();) {
-    if (Bytes.size() - Begin < FrameHeadBytes || read32le(Bytes.data() + Begin) != UINT32_MAX ||
-        read64le(Bytes.data() + Begin + 4) > Bytes.size() - Begin - 12 ||
-        read64le(Bytes.data() + Begin + 4) < 8)
-      return malformed("cubin: .debug_frame has no block at " + Twine(Begin));
-    FrameBlock Block{Begin, Begin + 12 + size_t(read64le(Bytes.data() + Begin + 4)), {}};
-    bool Mine = false;
+  sort(All, [](const CubinRelocation &A, const CubinRelocation &B) { return A.Offset < B.Offset; });
+  for (FrameBlock &Block : *Blocks)
     for (const CubinRelocation &R : All)
       if (R.Offset >= Block.Begin && R.Offset < Block.End) {
-        Mine |= R.Symbol < Elf.Symbols.size() && Elf.ownerOf(Elf.Symbols[R.Symbol]) == Kernel;
+        Block.Own |= R.Symbol < Elf.Symbols.size() && Elf.ownerOf(Elf.Symbols[R.Symbol]) == Kernel;
         Block.Relocations.push_back(R);
       }
-    Begin = Block.End;
-    if (Mine)
-      Own.push_back(std::move(Block));
+  return Blocks;
+}
+
+namespace {
+
+/// Writes the frame information of an image anew.
+class FrameWriter {
+public:
+  /// \p Old has the blocks of the image as it was read, and \p Now those of \p Frames, in which
+  /// kernels may have been replaced. \p Relocations has the relocations, with the addends if \p
+  /// HasAddends is set.
+  FrameWriter(ArrayRef<FrameBlock> Old, ArrayRef<FrameBlock> Now, std::string &Frames,
+              std::string &Relocations, bool HasAddends)
+      : Old(Old), Now(Now), Frames(Frames), Relocations(Relocations), HasAddends(HasAddends) {}
+
+  /// Appends block number \p I as it is.
+  void keep(size_t I);
+  /// Appends block number \p I with \p Bytes, the content of \p From.
+  void take(size_t I, const FrameBlock &From, StringRef Bytes);
+  /// Gives the blocks the new places of those that they refer to. Fails if there is no such block.
+  Error finish();
+
+private:
+  size_t place(size_t I, const CubinRelocation &R) const {
+    return size_t(read64le(Relocations.data() + R.At)) - Now[I].Begin;
   }
-  return Own;
+
+  ArrayRef<FrameBlock> Old, Now;
+  std::string &Frames, &Relocations;
+  bool HasAddends;
+  std::string Made;
+  std::vector<size_t> Begins;
+};
+
+} // namespace
+
+void FrameWriter::keep(size_t I) {
+  for (const CubinRelocation &R : Old[I].Relocations)
+    write64le(Relocations.data() + R.At, Made.size() + place(I, R));
+  Begins.push_back(Made.size());
+  Made.append(Frames, Now[I].Begin, Now[I].End - Now[I].Begin);
+}
+
+void FrameWriter::take(size_t I, const FrameBlock &From, StringRef Bytes) {
+  for (auto [To, R] : zip_equal(Old[I].Relocations, From.Relocations)) {
+    write64le(Relocations.data() + To.At, Made.size() + (R.Offset - From.Begin));
+    if (HasAddends)
+      write64le(Relocations.data() + To.At + 16, R.Addend);
+  }
+  Begins.push_back(Made.size());
+  Made += Bytes;
+  // What it refers to is found by the place that it had.
+  Made.replace(Begins.back() + PlaceAt, HeadBytes - PlaceAt, Frames, Now[I].Begin + PlaceAt,
+               HeadBytes - PlaceAt);
+}
+
+Error FrameWriter::finish() {
+  for (size_t Begin : Begins) {
+    const uint64_t Place = read64le(Made.data() + Begin + PlaceAt);
+    if (Place == SharedMark)
+      continue;
+    auto Shared = find_if(Now, [&](const FrameBlock &B) { return B.Begin == Place; });
+    if (Shared == Now.end())
+      return malformed("cubin: .debug_frame refers to " + Twine(Place) + ", which is no block");
+    write64le(Made.data() + Begin + PlaceAt, Begins[Shared - Now.begin()]);
+  }
+  Frames = std::move(Made);
+  return Error::success();
+}
+
+/// Whether block \p B of \p Bytes is one that others refer to.
+static bool isShared(StringRef Bytes, const FrameBlock &B) {
+  return read64le(Bytes.data() + B.Begin + PlaceAt) == SharedMark;
+}
+
+/// Whether the relocations of \p A and \p B are of the same types.
+static bool sameRelocations(const FrameBlock &A, const FrameBlock &B) {
+  return A.Relocations.size() == B.Relocations.size() &&
+         all_of(zip(A.Relocations, B.Relocations),
+                [](const auto &Pair) { return std::get<0>(Pair).Type == std::get<1>(Pair).Type; });
 }
 
 Error carve::replaceFrames(const CubinElf &Base, const CubinElf &Donor, StringRef Kernel,
@@ -66,31 +154,33 @@ Error carve::replaceFrames(const CubinElf &Base, const CubinElf &Donor, StringRe
   FrameSections Mine(Base), Others(Donor);
   if (!Mine.Frames || !Mine.Relocations || !Others.Frames || !Others.Relocations)
     return Error::success();
+  const size_t Section = Mine.Frames - Base.Sections.data();
+  std::string &Frames = Made.Contents[Section];
   Expected<std::vector<FrameBlock>> Old = framesOf(Base, Mine, Kernel);
   Expected<std::vector<FrameBlock>> New = framesOf(Donor, Others, Kernel);
-  if (!Old || !New)
-    return joinErrors(Old.takeError(), New.takeError());
-  auto Other = [&] {
-    return unsupported("other-attributes", "the frames of " + Kernel.str() + " differ");
-  };
-  if (Old->size() != New->size())
-    return Other();
-  std::string &Frames = Made.Contents[Mine.Frames - Base.Sections.data()];
-  std::string &Relocations = Made.Contents[Mine.Relocations - Base.Sections.data()];
-  for (auto [To, From] : zip_equal(*Old, *New)) {
-    size_t Room = To.End - To.Begin, Size = From.End - From.Begin;
-    if (Size > Room || To.Relocations.size() != From.Relocations.size())
-      return Other();
-    std::string Block =
-        Others.Frames->Bytes.substr(From.Begin, Size).drop_front(FrameHeadBytes).str();
-    Block.resize(Room - FrameHeadBytes, '\0'); // DW_CFA_nop is 0.
-    Frames.replace(To.Begin + FrameHeadBytes, Block.size(), Block);
-    for (auto [A, B] : zip_equal(To.Relocations, From.Relocations)) {
-      if (A.Offset - To.Begin != B.Offset - From.Begin || A.Type != B.Type)
-        return Other();
-      if (Mine.Relocations->Header->sh_type == ELF::SHT_RELA)
-        write64le(Relocations.data() + A.At + 16, B.Addend);
+  Expected<std::vector<FrameBlock>> Now = blocksOf(Frames);
+  if (!Old || !New || !Now)
+    return joinErrors(joinErrors(Old.takeError(), New.takeError()), Now.takeError());
+  erase_if(*New, [](const FrameBlock &B) { return !B.Own; });
+  FrameWriter Writer(*Old, *Now, Frames, Made.Contents[Mine.Relocations - Base.Sections.data()],
+                     Mine.Relocations->Header->sh_type == ELF::SHT_RELA);
+  size_t Taken = 0;
+  for (size_t I = 0; I < Old->size(); ++I) {
+    if (!(*Old)[I].Own) {
+      Writer.keep(I);
+      continue;
     }
+    if (Taken == New->size() || !sameRelocations((*Old)[I], (*New)[Taken]) ||
+        isShared(Mine.Frames->Bytes, (*Old)[I]) != isShared(Others.Frames->Bytes, (*New)[Taken]))
+      break;
+    const FrameBlock &From = (*New)[Taken++];
+    Writer.take(I, From, Others.Frames->Bytes.slice(From.Begin, From.End));
   }
+  if (Taken != New->size() ||
+      Taken != size_t(count_if(*Old, [](const FrameBlock &B) { return B.Own; })))
+    return unsupported("other-attributes", "the frames of " + Kernel.str() + " differ");
+  if (Error E = Writer.finish())
+    return E;
+  Made.Headers[Section].sh_size = Frames.size();
   return Error::success();
 }

@@ -8,9 +8,10 @@
 namespace carve {
 
 /// Gives \p Made, the parts of \p Base, the blocks of frame information that \p Donor has for
-/// \p Kernel and its local functions. A block keeps its size: it ends in as many operations that do
-/// nothing as fit. Fails with Unsupported `other-attributes` if a block does not fit, or if there
-/// are more or fewer, and fails if the information does not have the form in which ptxas writes it.
+/// \p Kernel and its local functions. Blocks behind one that becomes longer or shorter move. Other
+/// kernels may have been replaced in \p Made before. Fails with Unsupported `other-attributes` if
+/// there are more or fewer blocks or other relocations in them, and fails if the information does
+/// not have the form in which ptxas writes it.
 llvm::Error replaceFrames(const CubinElf &Base, const CubinElf &Donor, llvm::StringRef Kernel,
                           ElfLayout &Made);
 

@@ -3,10 +3,12 @@
 #include "RealNvcc.h"
 
 #include "Cubin/Assembler.h"
+#include "Cubin/CubinElf.h"
 #include "Cubin/ReplaceKernels.h"
 #include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
 
 using namespace carve;
 
@@ -63,6 +65,23 @@ __global__ void jumps(float *A, int N) {
   case 7: A[1] = 7; break;
   }
 }
+// At -O1 the frame information of rems is longer and that of quotients shorter, on sm_90.
+__global__ void rems(unsigned long long *A, double *B, int N) {
+  unsigned long long S = A[threadIdx.x];
+  for (int K = 1; K < N; ++K) {
+    S = (2806196910506780709ull * S + 1) % 9223372036854775808ull;
+    S = S / (A[K] + 1) + (long long)S % (long long)(A[K + 1] | 1);
+    B[K] = B[K] / (double)S;
+  }
+  A[threadIdx.x] = S;
+}
+__global__ void quotients(float *A, int N) {
+  float S = A[threadIdx.x];
+  for (int K = 1; K < N; ++K) {
+    S = S / (A[K] + K) + sqrtf(S) + 1.0f / S;
+    A[K] = S;
+  }
+}
 __global__ void dynamic(float *A, int N) {
   extern __shared__ float S[];
   S[threadIdx.x] = A[N];
@@ -99,6 +118,50 @@ protected:
   std::vector<std::string> Options;
 };
 
+size_t frameBytes(const std::string &Image) {
+  const CubinElf Elf = llvm::cantFail(CubinElf::parse(Image));
+  const CubinSection *Frames = Elf.section(".debug_frame");
+  return Frames ? Frames->Bytes.size() : 0;
+}
+
+/// What the frame information of \p Image says of \p Kernel and its local functions: by function
+/// and place in it, the block that describes it and the one that this refers to.
+std::vector<std::string> framesOf(const std::string &Image, const std::string &Kernel) {
+  using llvm::support::endian::read64le;
+  const CubinElf Elf = llvm::cantFail(CubinElf::parse(Image));
+  const CubinSection *Frames = Elf.section(".debug_frame");
+  const CubinSection *Relocations = Elf.section(".rela.debug_frame");
+  std::vector<std::string> All;
+  if (!Frames || !Relocations)
+    return All;
+  std::map<uint64_t, llvm::StringRef> Blocks; // By place.
+  for (uint64_t At = 0; At < Frames->Bytes.size();) {
+    uint64_t Size = 12 + read64le(Frames->Bytes.data() + At + 4);
+    Blocks[At] = Frames->Bytes.substr(At, Size);
+    EXPECT_EQ(Blocks[At].size(), Size);
+    At += Size;
+  }
+  for (const CubinRelocation &R : Relocations->relocations()) {
+    auto Block = std::prev(Blocks.upper_bound(R.Offset));
+    EXPECT_LE(R.Offset + 8, Block->first + Block->second.size());
+    if (Elf.ownerOf(Elf.Symbols[R.Symbol]) != Kernel)
+      continue;
+    uint64_t Place = read64le(Block->second.data() + 12);
+    std::string Text = std::to_string(R.Offset - Block->first) + "+" + std::to_string(R.Addend) +
+                       ":" + Block->second.drop_front(20).str();
+    if (Place != UINT64_MAX) {
+      auto Shared = Blocks.find(Place);
+      if (Shared == Blocks.end())
+        ADD_FAILURE() << "a block refers to " << Place << ", where none is";
+      else
+        Text += Shared->second.str();
+    }
+    All.push_back(std::move(Text));
+  }
+  llvm::sort(All);
+  return All;
+}
+
 void expectSame(const CubinKernel &A, const CubinKernel &B, const std::string &Name) {
   EXPECT_EQ(A.CodeDigest, B.CodeDigest) << Name;
   EXPECT_EQ(A.CodeBytes, B.CodeBytes) << Name;
@@ -113,7 +176,7 @@ void expectSame(const CubinKernel &A, const CubinKernel &B, const std::string &N
 TEST_P(MixedAssembly, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
   const std::string Base = made().CubinBytes;
   auto Before = kernelsOf(Base);
-  size_t Changed = 0, Refused = 0;
+  size_t Changed = 0, Grown = 0;
   for (const char *Setting :
        {"--opt-level=1", "--register-usage-level=0", "--register-usage-level=10"}) {
     const std::string Donor = made({Setting}).CubinBytes;
@@ -124,12 +187,10 @@ TEST_P(MixedAssembly, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
         continue;
       ++Changed;
       auto Mixed = replaceKernels(Base, Donor, Name);
-      if (!Mixed) { // Only what debuggers know of the stack may take more room than there is.
-        std::string Why = llvm::toString(Mixed.takeError());
-        EXPECT_EQ(Why, "other-attributes: the frames of " + Name + " differ");
-        ++Refused;
-        continue;
-      }
+      ASSERT_TRUE(bool(Mixed)) << llvm::toString(Mixed.takeError());
+      Grown += frameBytes(*Mixed) > frameBytes(Base);
+      for (const auto &[Each, Now] : Before)
+        EXPECT_EQ(framesOf(*Mixed, Each), framesOf(Each == Name ? Donor : Base, Each)) << Each;
       for (const auto &[Each, Now] : kernelsOf(*Mixed))
         expectSame(Now, Each == Name ? Kernel : Before[Each], Each);
       // All that was changed comes back, so nothing else was.
@@ -139,26 +200,26 @@ TEST_P(MixedAssembly, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
     }
   }
   EXPECT_GT(Changed, 5u);
-  EXPECT_LE(Refused * 10, Changed);
+  if (GetParam() == std::string("sm_90")) {
+    EXPECT_GT(Grown, 0u) << "what debuggers know of the stack may take more room";
+  }
 }
 
 TEST_P(MixedAssembly, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
   auto Options1 = Options, Options10 = Options;
   Options1.push_back("--opt-level=1");
   Options10.push_back("--register-usage-level=10");
-  llvm::Expected<Assembled> Mixed = assembleMixed(
-      Tools, Runner, Ptx, Options, {{Options1, {"plain", "spills"}}, {Options10, {"jumps"}}});
+  const std::vector<std::string> InOne = {"plain", "spills", "rems", "quotients"};
+  llvm::Expected<Assembled> Mixed =
+      assembleMixed(Tools, Runner, Ptx, Options, {{Options1, InOne}, {Options10, {"jumps"}}});
   ASSERT_TRUE(bool(Mixed)) << llvm::toString(Mixed.takeError());
-  auto Plain = kernelsOf(made().CubinBytes);
-  Assembled Less = made({"--opt-level=1"});
-  auto AtOne = kernelsOf(Less.CubinBytes);
-  auto AtTen = kernelsOf(made({"--register-usage-level=10"}).CubinBytes);
-  for (const auto &[Name, Kernel] : kernelsOf(Mixed->CubinBytes))
-    expectSame(Kernel,
-               Name == "plain" || Name == "spills" ? AtOne[Name]
-               : Name == "jumps"                   ? AtTen[Name]
-                                                   : Plain[Name],
-               Name);
+  const Assembled Plain = made(), Less = made({"--opt-level=1"}),
+                  More = made({"--register-usage-level=10"});
+  for (const auto &[Name, Kernel] : kernelsOf(Mixed->CubinBytes)) {
+    const Assembled &Own = llvm::is_contained(InOne, Name) ? Less : Name == "jumps" ? More : Plain;
+    expectSame(Kernel, kernelsOf(Own.CubinBytes)[Name], Name);
+    EXPECT_EQ(framesOf(Mixed->CubinBytes, Name), framesOf(Own.CubinBytes, Name)) << Name;
+  }
   auto SpillsOf = [](const Assembled &A) {
     auto K = llvm::find_if(A.Kernels, [](auto &R) { return R.Name == "spills"; });
     return K == A.Kernels.end() ? 0 : K->spillBytes();
