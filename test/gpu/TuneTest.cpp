@@ -421,11 +421,13 @@ TEST_F(Tune, averageOfAsynchronousLaunches_isKnownToDependOnTime) {
   EXPECT_EQ(Checksum(run({App})), Checksum(Plain));
 }
 
-/// The same samples lead to the same decision without the GPU.
+/// The same samples lead to the same decision without the GPU. Recorded samples have no budget, so
+/// that of the tuning must not run out on a busy host.
 TEST_F(Tune, recordedSamples_giveTheSameDecision) {
   Project P("recorded");
   P.compile(building(Pressed, P.path("app"), {Arch}));
-  CommandResult First = P.carve({"tune", "--record=" + P.path("samples"), "--", P.path("app")});
+  CommandResult First =
+      P.carve({"tune", "--budget=90", "--record=" + P.path("samples"), "--", P.path("app")});
   ASSERT_EQ(First.ExitStatus, 0) << First.Stderr;
   TuningReport Recorded = P.report();
   checkReport(Recorded, P.log());
