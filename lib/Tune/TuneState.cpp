@@ -39,8 +39,11 @@ void TuneState::noteRun(double WallS, double ReplaysS) {
 }
 
 double TuneState::runS() const {
-  return std::accumulate(OtherRunsS.begin(), OtherRunsS.end(), PlainWallS) /
-         double(1 + OtherRunsS.size());
+  if (OtherRunsS.empty())
+    return PlainWallS;
+  const auto Count = double(OtherRunsS.size());
+  const double Others = std::accumulate(OtherRunsS.begin(), OtherRunsS.end(), 0.0);
+  return (Others + std::min(PlainWallS, Others / Count)) / (Count + 1);
 }
 
 void TuneState::setBudget() {

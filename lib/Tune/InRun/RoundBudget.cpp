@@ -15,6 +15,9 @@ static constexpr double BudgetRuns = 8, LeastBudgetS = 20;
 static constexpr double EffortShare[] = {0.5, 0.75, 1, 3};
 /// The runs of three pairs, which confirm a clear gain, and of two, which may do if time is short.
 static constexpr double ConfirmingRuns = 6, HurriedRuns = 2 * HurriedLook.Pairs;
+/// After the first round so much of the budget is set aside for three pairs in any case, if they
+/// take it. Where runs are short it costs little, and one slow start is a large part of a pair.
+static constexpr double ConfirmingShare = 0.15;
 /// The share of the budget that is kept for what neither times nor confirms: the last module is
 /// assembled, and decisions are stored.
 static constexpr double MarginShare = 0.05;
@@ -62,11 +65,13 @@ double RoundBudget::confirmationS(const GainProspect &Prospect) const {
   constexpr double OtherRuns = 5;
   const bool IsLong = (1 - MarginShare) * BudgetS < (ConfirmingRuns + OtherRuns) * PlainS;
   const bool IsFirst = Prospect.Rounds == 0;
+  const double ThreePairsS = ConfirmingRuns * PlainS;
   if (!IsLong && !IsFirst && !Prospect.favoursSearch())
-    return ConfirmingRuns * PlainS;
+    return ThreePairsS;
   const bool HasNothing = !IsFirst && Prospect.InHand < LeastPromise;
   const bool Few = HasNothing || Prospect.nominated() >= GainForFewestRuns;
-  return (Few ? FewestRuns : HurriedRuns) * PlainS;
+  const double LeastS = IsFirst ? 0 : std::min(ThreePairsS, ConfirmingShare * BudgetS);
+  return std::max((Few ? FewestRuns : HurriedRuns) * PlainS, LeastS);
 }
 
 /// What is left of the budget without the confirmation, the margin and the plain part of one run.

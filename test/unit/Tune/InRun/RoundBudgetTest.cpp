@@ -107,14 +107,25 @@ TEST(RoundBudget, nothingIsInHand_onlyTheFewestRunsAreSetAside) {
 
 TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
   RoundBudget B{20, 1};
-  EXPECT_EQ(B.confirmationS({.InHand = 0.045, .Promised = 0.01, .Rounds = 1}), 4);
-  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01, .Rounds = 1}), 3);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.028, .Promised = 0.01, .Rounds = 1}), 4);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.032, .Promised = 0.01, .Rounds = 1}), 3);
   EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001, .Rounds = 1}), 6)
       << "the search is over";
   EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06, .Rounds = 1}), 6)
       << "three runs of 2 s";
-  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.06, .Rounds = 1}), 8)
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06, .ByRuns = 0.035, .Rounds = 1}), 8)
       << "no timing run has found the half of it";
+}
+
+/// Of 0.5 s more or less of a process's start, a pair of short runs hardly survives one.
+TEST(RoundBudget, shortProgram_keepsTimeForThreePairs) {
+  const GainProspect Much = {.InHand = 0.066, .Promised = 0.025, .Rounds = 4};
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 0.5}).confirmationS(Much), 3) << "three pairs";
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 0.2}).confirmationS(Much), 6 * 0.2);
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 0.8}).confirmationS(Much), 3) << "15 % of 20 s";
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 1.2}).confirmationS(Much), 3 * 1.2) << "the fewest runs";
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 0.5}).confirmationS(SearchOn), 3);
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 0.5}).confirmationS(NothingYet), 3);
 }
 
 /// What is in hand is risked by each round: runs may take longer than was planned.
