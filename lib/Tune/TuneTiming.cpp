@@ -35,6 +35,10 @@ constexpr double PlannedShare = 0.7;
 /// rotated, which may need one more run.
 constexpr double RatherThanARun = 0.1;
 
+/// The part of a run for which a round awaits PTX of other front ends when its time to compile is
+/// over. They promise more than most other settings, and would need a run of their own later.
+constexpr double FlavourPatience = 0.4;
+
 double replaySeconds(const TuneState &State) {
   if (State.Request.Options.Points == PointSet::All)
     return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
@@ -263,6 +267,7 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   double LongReplayS = longReplaySeconds(State);
   if (std::optional<double> Seconds = State.secondsForRound())
     Round.CompileS = RoundCompileShare * *Seconds;
+  Round.PatienceS = FlavourPatience * State.runS();
   std::vector<double> Sums(State.gpuCount(), 0);
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     Sums[State.gpuOf(K)] += Job.Kernels[K].Traced.Share;

@@ -3,7 +3,12 @@
 #include "RecordedJob.h"
 
 #include "Search/KernelSearch.h"
+#include "Tune/Variants/RoundCompile.h"
 #include "Tune/Variants/VariantRounds.h"
+
+#include <chrono>
+#include <future>
+#include <thread>
 
 using namespace carve;
 
@@ -91,6 +96,36 @@ TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater
                        }))
           << K << " has only " << Rounds.added()[K].size();
   }
+}
+
+/// PTX of another front end takes longer than there is time to compile, and is awaited for as long
+/// as the patience lasts.
+TEST_F(VariantRoundsTest, frontEndIsLate_isAwaitedWithPatience) {
+  build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
+  RecordedJob Recorded(
+      llvm::cantFail(readFile(CARVE_TEST_INPUTS "/samples/three.samples", FileLimit::None)),
+      store(), Tools, Runner);
+  std::promise<void> Asked, Allowed;
+  std::shared_future<void> MayEnd = Allowed.get_future().share();
+  Recorded.Context.FlavourPtx = [&](const Unit &, const UnitImage &, const FrontEndSetting &) {
+    Asked.set_value();
+    MayEnd.wait();
+    return llvm::Expected<std::string>(Recorded.Sources.of(0).Ptx.text());
+  };
+  JobBuild Built(Recorded.Job);
+  VariantCompiler Compiler(Recorded.Job, Recorded.Sources, Recorded.Context, Built);
+  const std::vector<SettingRequest> Wanted = {{0, {.FrontEnd = FrontEndKnob::NewerLlvm}}};
+  EXPECT_TRUE(compileInTime(Compiler, Wanted, /*LimitS=*/0.01, /*PatienceS=*/0).empty());
+  Asked.get_future().wait();
+  std::thread Late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    Allowed.set_value();
+  });
+  auto Made = compileInTime(Compiler, Wanted, 0.01, 300);
+  Late.join();
+  ASSERT_EQ(Made.size(), 1u);
+  EXPECT_EQ(Made[0].second.Failure, "");
+  EXPECT_NE(Made[0].second.CodeDigest, "");
 }
 
 /// A file that takes longer to assemble than the budget allows is left as it is.

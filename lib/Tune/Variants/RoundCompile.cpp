@@ -28,7 +28,7 @@ static double leastSlice(size_t Done, double Seconds) {
 
 std::vector<std::pair<SettingRequest, CompiledSetting>>
 carve::compileInTime(VariantCompiler &Compiler, llvm::ArrayRef<SettingRequest> Wanted,
-                     std::optional<double> LimitS) {
+                     std::optional<double> LimitS, double PatienceS) {
   auto Begin = std::chrono::steady_clock::now();
   std::vector<std::pair<SettingRequest, CompiledSetting>> Made;
   std::vector<SettingRequest> Pending;
@@ -54,7 +54,7 @@ carve::compileInTime(VariantCompiler &Compiler, llvm::ArrayRef<SettingRequest> W
   }
   std::vector<SettingRequest> Awaited = std::exchange(Pending, {});
   if (!Awaited.empty())
-    Compile(Awaited, Begin + std::chrono::microseconds(int64_t(*LimitS * 1e6)));
+    Compile(Awaited, Begin + std::chrono::microseconds(int64_t((*LimitS + PatienceS) * 1e6)));
   return Made;
 }
 

@@ -15,10 +15,11 @@
 namespace carve {
 
 /// Compiles \p Wanted from the first on, for at most \p LimitS seconds if there is a limit, and
-/// returns what was compiled. PTX of other front ends is made meanwhile, and awaited last.
+/// returns what was compiled. PTX of other front ends is made meanwhile, and awaited last, for \p
+/// PatienceS seconds more.
 std::vector<std::pair<SettingRequest, CompiledSetting>>
 compileInTime(VariantCompiler &Compiler, llvm::ArrayRef<SettingRequest> Wanted,
-              std::optional<double> LimitS);
+              std::optional<double> LimitS, double PatienceS);
 
 /// How many of the settings \p Compiled, which are in the order of their weights, may come into the
 /// modules of a round, by kernel, if ptxas may take \p LimitS seconds for them; four in any case,

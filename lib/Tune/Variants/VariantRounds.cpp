@@ -249,7 +249,7 @@ bool VariantRounds::next(const RoundLimits &Limits) {
     std::map<size_t, std::vector<SettingRequest>> Requests; // By kernel.
     std::map<size_t, std::vector<CompiledSetting>> Made;
     std::set<std::pair<size_t, VariantSetting>> Compiled;
-    for (auto &[Request, Result] : compileInTime(Compiler, Wanted, Left)) {
+    for (auto &[Request, Result] : compileInTime(Compiler, Wanted, Left, Limits.PatienceS)) {
       Compiled.insert({Request.Kernel, Request.Setting});
       Requests[Request.Kernel].push_back(Request);
       Made[Request.Kernel].push_back(std::move(Result));

@@ -27,6 +27,8 @@ struct RoundLimits {
   std::vector<size_t> Timable; ///< By kernel of the job: how many new variants can be timed.
   /// Seconds after which no more settings are compiled. Without it, all that are proposed are.
   std::optional<double> CompileS;
+  /// Seconds beyond CompileS for which PTX of other front ends is awaited that is being made then.
+  double PatienceS = 0;
   /// How many settings of all kernels are compiled at most. What is then timed is assembled once
   /// more, in one module, and no clock ends that.
   size_t Most = std::numeric_limits<size_t>::max();
