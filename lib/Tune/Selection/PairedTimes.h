@@ -78,7 +78,7 @@ inline constexpr ConfirmationLook LoneLook = {1, 0.003};
 inline constexpr unsigned FewestRuns = 3;
 /// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
 /// interval reaches at least 1.1 % to either side, which follows from the usual scatter.
-inline constexpr double GainForFewestRuns = 0.03;
+inline constexpr double GainForFewestRuns = 0.05;
 
 /// All other looks. With HurriedLook the levels sum up to 0.95 %. With nine pairs, ranks have no
 /// level below 2^-9.

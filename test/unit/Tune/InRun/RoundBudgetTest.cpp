@@ -107,13 +107,13 @@ TEST(RoundBudget, nothingIsInHand_onlyTheFewestRunsAreSetAside) {
 
 TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
   RoundBudget B{20, 1};
-  EXPECT_EQ(B.confirmationS({.InHand = 0.028, .Promised = 0.01, .Rounds = 1}), 4);
-  EXPECT_EQ(B.confirmationS({.InHand = 0.032, .Promised = 0.01, .Rounds = 1}), 3);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.045, .Promised = 0.01, .Rounds = 1}), 4);
+  EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.01, .Rounds = 1}), 3);
   EXPECT_EQ(B.confirmationS({.InHand = 0.06, .Promised = 0.001, .Rounds = 1}), 6)
       << "the search is over";
   EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06, .Rounds = 1}), 6)
       << "three runs of 2 s";
-  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.06, .ByRuns = 0.035, .Rounds = 1}), 8)
+  EXPECT_EQ((RoundBudget{20, 2}).confirmationS({.InHand = 0.1, .ByRuns = 0.06, .Rounds = 1}), 8)
       << "no timing run has found the half of it";
 }
 
