@@ -39,11 +39,8 @@ void TuneState::noteRun(double WallS, double ReplaysS) {
 }
 
 double TuneState::runS() const {
-  if (OtherRunsS.empty())
-    return PlainWallS;
-  const auto Count = double(OtherRunsS.size());
-  const double Others = std::accumulate(OtherRunsS.begin(), OtherRunsS.end(), 0.0);
-  return (Others + std::min(PlainWallS, Others / Count)) / (Count + 1);
+  return std::accumulate(OtherRunsS.begin(), OtherRunsS.end(), PlainWallS) /
+         double(1 + OtherRunsS.size());
 }
 
 void TuneState::setBudget() {

@@ -72,10 +72,9 @@ struct TuneState {
   /// Takes a timing run of \p WallS seconds, \p ReplaysS of them in replays, into account in
   /// runS(). It counts as at least half and at most twice the traced run.
   void noteRun(double WallS, double ReplaysS);
-  /// Seconds that one more run of the program is expected to take: the mean of OtherRunsS and of
-  /// PlainWallS, which counts as their mean at most. The traced run alone tells too much: it is the
-  /// first one, which finds no file in memory. The start of a program can also take longer by
-  /// chance.
+  /// Seconds that one more run of the program is expected to take: the mean of PlainWallS and
+  /// OtherRunsS. The traced run alone tells too much: it is the first one, which finds no file in
+  /// memory. The start of a program can also take longer by chance.
   double runS() const;
   /// Sets BudgetS from the request, or else from PlainWallS and the effort. Recorded samples, and
   /// sets of variants that a search is compared with, have no limit but the request's.

@@ -365,9 +365,9 @@ TEST_F(TuneStagesTest, timingRuns_tellHowLongARunTakes) {
   State.PlainWallS = 3;
   EXPECT_EQ(State.runS(), 3);
   State.noteRun(2.8, 0.8);
-  EXPECT_NEAR(State.runS(), 2, 1e-12) << "the traced run is the first one, and takes longer";
+  EXPECT_EQ(State.runS(), 2.5);
   State.noteRun(3, 5);
-  EXPECT_NEAR(State.runS(), (2 + 1.5) / 2, 1e-12) << "no run is that short";
+  EXPECT_NEAR(State.runS(), (3 + 2 + 1.5) / 3, 1e-12) << "no run is that short";
   State.noteRun(100, 0);
   EXPECT_NEAR(State.runS(), (3 + 2 + 1.5 + 6) / 4, 1e-12) << "it did more than run the program";
 }
