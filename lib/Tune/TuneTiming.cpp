@@ -35,8 +35,9 @@ constexpr double PlannedShare = 0.7;
 /// rotated, which may need one more run.
 constexpr double RatherThanARun = 0.1;
 
-/// The part of a run for which a round awaits PTX of other front ends when its time to compile is
-/// over. They promise more than most other settings, and would need a run of their own later.
+/// The part of a run for which the first round awaits PTX of other front ends when its time to
+/// compile is over. They promise more than most other settings, and would need a run of their own
+/// later. Later rounds would take the time of the confirmation.
 constexpr double FlavourPatience = 0.4;
 
 double replaySeconds(const TuneState &State) {
@@ -267,7 +268,8 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   double LongReplayS = longReplaySeconds(State);
   if (std::optional<double> Seconds = State.secondsForRound())
     Round.CompileS = RoundCompileShare * *Seconds;
-  Round.PatienceS = FlavourPatience * State.runS();
+  if (State.Runs <= State.Traced)
+    Round.PatienceS = FlavourPatience * State.runS();
   std::vector<double> Sums(State.gpuCount(), 0);
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     Sums[State.gpuOf(K)] += Job.Kernels[K].Traced.Share;

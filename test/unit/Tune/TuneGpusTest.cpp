@@ -144,6 +144,18 @@ TEST_F(TuneGpusTest, round_twoGpus_givesEachKernelTheTimeOfItsGpu) {
   EXPECT_GE(Shared.Timable[0], Alone.Timable[0]);
 }
 
+/// Later, what a late front end costs would be the confirmation's time.
+TEST_F(TuneGpusTest, lateFrontEnds_areAwaitedInTheFirstRoundAlone) {
+  Request.OnGpus = {};
+  TuneState State(Request, Runner);
+  ProbeRecord Trace = valueOf(traceProgram(State));
+  State.PlainWallS = 2;
+  State.BudgetS = 20;
+  EXPECT_DOUBLE_EQ(limitsOfRound(State, Job, Built, Trace).PatienceS, 0.4 * 2);
+  ++State.Runs;
+  EXPECT_EQ(limitsOfRound(State, Job, Built, Trace).PatienceS, 0);
+}
+
 TEST_F(TuneGpusTest, confirmation_usesTheFirstGpu) {
   // Only the kernel that GPU-a times has variants, because the recorded image has clones for one.
   Built = sampleBuild(Job);
