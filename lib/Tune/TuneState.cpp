@@ -77,13 +77,13 @@ std::optional<std::string> TuneState::whyNoTime(bool BeginsRound) const {
 std::optional<double> TuneState::secondsForRound() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, runS()}.forRound(seconds(), /*First=*/Runs <= Traced, Prospect);
+  return RoundBudget{BudgetS, runS()}.forRound(seconds(), isFirstRound(), Prospect);
 }
 
 std::optional<double> TuneState::secondsForLongReplays() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, runS()}.forLongReplays(seconds(), /*First=*/Runs <= Traced, Prospect);
+  return RoundBudget{BudgetS, runS()}.forLongReplays(seconds(), isFirstRound(), Prospect);
 }
 
 std::optional<double> TuneState::secondsForReplays() const {

@@ -72,6 +72,8 @@ struct TuneState {
   /// Takes a timing run of \p WallS seconds, \p ReplaysS of them in replays, into account in
   /// runS(). It counts as at least half and at most twice the traced run.
   void noteRun(double WallS, double ReplaysS);
+  /// Whether no timing run was made yet, so that the next round is the first.
+  bool isFirstRound() const { return Runs <= Traced; }
   /// Seconds that one more run of the program is expected to take: the mean of PlainWallS and
   /// OtherRunsS. The traced run alone tells too much: it is the first one, which finds no file in
   /// memory. The start of a program can also take longer by chance.

@@ -268,7 +268,7 @@ RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const J
   double LongReplayS = longReplaySeconds(State);
   if (std::optional<double> Seconds = State.secondsForRound())
     Round.CompileS = RoundCompileShare * *Seconds;
-  if (State.Runs <= State.Traced)
+  if (State.isFirstRound())
     Round.PatienceS = FlavourPatience * State.runS();
   std::vector<double> Sums(State.gpuCount(), 0);
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
