@@ -9,6 +9,7 @@
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ELFTypes.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <optional>
 #include <string>
@@ -72,6 +73,11 @@ struct CubinElf {
   /// of a section belongs to the module: it has no value.
   llvm::StringRef ownerOf(const CubinSymbol &Symbol) const;
 };
+
+/// Returns the least multiple of \p Alignment from \p Offset on. Sections may have 0 for none.
+inline uint64_t alignedOffset(uint64_t Offset, uint64_t Alignment) {
+  return Alignment > 1 ? llvm::alignTo(Offset, Alignment) : Offset;
+}
 
 /// Returns the function that the section \p Name belongs to, such as `K` for `.nv.constant0.K`;
 /// empty if there is none. Only known kinds of sections count: a kernel may be called `init`, and

@@ -21,11 +21,6 @@ ElfLayout::ElfLayout(const CubinElf &Elf) : Elf(Elf) {
     Symbols.push_back(*Symbol.Entry);
 }
 
-/// The least multiple of \p Alignment from \p Offset on. Sections may have 0 for none.
-static uint64_t alignedTo(uint64_t Offset, uint64_t Alignment) {
-  return Alignment > 1 ? alignTo(Offset, Alignment) : Offset;
-}
-
 /// Appends the sections to \p File and sets their offsets. Returns where they ended before.
 uint64_t ElfLayout::placeSections(std::string &File) {
   std::vector<size_t> Order;
@@ -38,8 +33,8 @@ uint64_t ElfLayout::placeSections(std::string &File) {
   for (size_t I : Order) {
     const ELF64LE::Shdr &Old = *Elf.Sections[I].Header;
     uint64_t Distance =
-        Old.sh_offset - std::min<uint64_t>(Old.sh_offset, alignedTo(OldEnd, Old.sh_addralign));
-    File.resize(alignedTo(File.size(), Headers[I].sh_addralign) + Distance);
+        Old.sh_offset - std::min<uint64_t>(Old.sh_offset, alignedOffset(OldEnd, Old.sh_addralign));
+    File.resize(alignedOffset(File.size(), Headers[I].sh_addralign) + Distance);
     Headers[I].sh_offset = File.size();
     File += Contents[I];
     OldEnd = std::max<uint64_t>(OldEnd, Old.sh_offset + Elf.Sections[I].Bytes.size());

@@ -4,6 +4,7 @@
 
 #include "Cubin/Assembler.h"
 #include "Cubin/CubinElf.h"
+#include "Cubin/JoinKernels.h"
 #include "Cubin/ReplaceKernels.h"
 #include "Support/Files.h"
 
@@ -264,6 +265,41 @@ TEST_P(MixedAssembly, kernelsThatDoNotFit_areNamedAndStayAsTheyWere) {
   ASSERT_TRUE(bool(Mixed)) << llvm::toString(Mixed.takeError());
   EXPECT_EQ(Unfit.size(), 2u);
   EXPECT_TRUE(Mixed->CubinBytes == Base);
+}
+
+/// Variants are assembled by themselves, and then join the module that nvcc has assembled.
+TEST_P(MixedAssembly, kernelsAssembledAlone_joinTheirModule) {
+  const std::string Base = made().CubinBytes;
+  if (GetParam() != std::string("sm_90")) {
+    llvm::Expected<std::string> Joined = joinKernels(Base, {{Base, "spills", "copy"}});
+    ASSERT_FALSE(bool(Joined));
+    EXPECT_NE(llvm::toString(Joined.takeError()).find("elf-layout"), std::string::npos);
+    return;
+  }
+  std::vector<std::string> Images;
+  std::vector<JoinedKernel> Added;
+  std::map<std::string, CubinKernel> Alone;
+  Images.reserve(100); // The list refers to them.
+  for (const auto &[Name, Kernel] : kernelsOf(Base))
+    for (const char *Level : {"3", "1"}) {
+      Images.push_back(made({"--entry", Name, "--opt-level", Level}).CubinBytes);
+      const JoinedKernel Own{Images.back(), Name, Name + "__carve_o" + Level};
+      llvm::Expected<std::string> Joined = joinKernels(Base, Own);
+      if (Name == "prints") { // ptxas puts vprintf before the variables here, and behind in Base.
+        ASSERT_FALSE(bool(Joined));
+        EXPECT_NE(llvm::toString(Joined.takeError()).find("other-module"), std::string::npos);
+        continue;
+      }
+      ASSERT_TRUE(bool(Joined)) << Name << ": " << llvm::toString(Joined.takeError());
+      Alone[Own.Name] = kernelsOf(Images.back())[Name];
+      Added.push_back(Own);
+    }
+  EXPECT_EQ(Added.size(), 2 * 8u);
+  llvm::Expected<std::string> Joined = joinKernels(Base, Added);
+  ASSERT_TRUE(bool(Joined)) << llvm::toString(Joined.takeError());
+  auto Before = kernelsOf(Base);
+  for (const auto &[Name, Kernel] : kernelsOf(*Joined))
+    expectSame(Kernel, Alone.count(Name) ? Alone[Name] : Before[Name], Name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, MixedAssembly,

@@ -1,21 +1,11 @@
 #include "Cubin/ReplaceKernels.h"
-#include "Support/Error.h"
+#include "unit/Cubin/CubinTesting.h"
 #include "unit/Ptx/PtxTesting.h"
 
 #include <random>
 
 using namespace carve;
 using namespace llvm;
-
-/// The identifier of the reason for which \p Result failed; empty if it did not.
-static std::string reasonOf(Expected<std::string> Result) {
-  std::string Reason;
-  if (!Result)
-    handleAllErrors(
-        Result.takeError(), [&](const Unsupported &U) { Reason = U.reason(); },
-        [&](const ErrorInfoBase &E) { Reason = E.message(); });
-  return Reason;
-}
 
 class LinkedCubin : public testing::TestWithParam<const char *> {};
 
