@@ -98,7 +98,7 @@ double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect
   double Round = forRound(SpentS, First, Prospect);
   double Spare = spareS(SpentS, Prospect);
   if (First)
-    Spare += confirmationS(Prospect) - FewestRuns * PlainS;
+    Spare += confirmationS(Prospect) - PlainS;
   return std::max(RoundReplayShare * Round, Spare - RoundCompileShare * Round);
 }
 

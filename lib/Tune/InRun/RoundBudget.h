@@ -68,8 +68,8 @@ struct RoundBudget {
   /// Seconds that a round may take to replay kernels that could otherwise be timed only by whole
   /// runs. These replays get the time that such runs would have: all that is left, without the
   /// confirmation and the time to compile, and at least RoundReplayShare of forRound(). In the \p
-  /// First round only the fewest runs are set aside: if the replay has no time, whole runs take
-  /// longer and find less.
+  /// First round a single run is set aside, which confirms a large gain (HurriedConfirmation): if
+  /// the replay has no time, whole runs take longer and find less.
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
   /// The seconds that are set aside to confirm. Where the search is not favoured, they are those of

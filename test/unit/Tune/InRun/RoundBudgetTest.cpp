@@ -162,8 +162,8 @@ TEST(RoundBudget, longReplays_haveTheTimeOfWholeRuns) {
   // Of 12 s without a confirmation, a round has half, of which 0.3 are for compiling.
   EXPECT_DOUBLE_EQ(B.forLongReplays(0, false, ConfirmNow), 12 - 0.3 * 6);
   EXPECT_DOUBLE_EQ(B.forLongReplays(13, false, ConfirmNow), 0);
-  EXPECT_DOUBLE_EQ(B.forLongReplays(0, true), 15 - 0.3 * 7) << "the fewest runs are enough";
-  EXPECT_DOUBLE_EQ(B.forLongReplays(15, true), 0.4) << "the first round has some time";
+  EXPECT_DOUBLE_EQ(B.forLongReplays(0, true), 17 - 0.3 * 7) << "a single run is enough";
+  EXPECT_DOUBLE_EQ(B.forLongReplays(17, true), 0.4) << "the first round has some time";
 }
 
 TEST(RoundBudget, shortestReplay_takesWhatEarlierOnesTook) {
