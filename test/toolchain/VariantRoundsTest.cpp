@@ -2,17 +2,48 @@
 #include "BuiltTools.h"
 #include "RecordedJob.h"
 
+#include "Cubin/Cubin.h"
 #include "Search/KernelSearch.h"
 #include "Tune/Variants/RoundCompile.h"
 #include "Tune/Variants/VariantRounds.h"
 
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <map>
+#include <set>
 #include <thread>
 
 using namespace carve;
 
 using VariantRoundsTest = BuiltToolsTest;
+
+namespace {
+
+size_t countOf(const VariantSets &Sets) {
+  size_t Count = 0;
+  for (const std::vector<size_t> &Set : Sets)
+    Count += Set.size();
+  return Count;
+}
+
+/// Counts the commands that it runs.
+class CountingRunner : public CommandRunner {
+public:
+  explicit CountingRunner(CommandRunner &Runner) : Runner(Runner) {}
+
+  llvm::Expected<CommandResult> run(const Command &C) override {
+    ++Count;
+    return Runner.run(C);
+  }
+
+  std::atomic<size_t> Count = 0;
+
+private:
+  CommandRunner &Runner;
+};
+
+} // namespace
 
 TEST_F(VariantRoundsTest, modulesHoldWhatWholeRunsNeed_areKeptIfTheyMay) {
   build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
@@ -56,8 +87,8 @@ TEST_F(VariantRoundsTest, modulesHoldWhatWholeRunsNeed_areKeptIfTheyMay) {
   EXPECT_EQ(Cubin, "") << "nothing of it is timed any more, so the program's own image stays";
 }
 
-/// Where no module has told how long one takes, what ptxas took for the kernels says how much of
-/// what is compiled may come into the first.
+/// Where a module has to be assembled and none has told how long one takes, what ptxas took for the
+/// kernels says how much of what is compiled may come into the first.
 TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater) {
   build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
   RecordedJob Recorded(
@@ -65,12 +96,9 @@ TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater
       store(), Tools, Runner);
   Recorded.Options.Effort = DefaultEffort;
   const TuningJob &Job = Recorded.Job;
-  auto CountOf = [](const VariantSets &Sets) {
-    size_t Count = 0;
-    for (const std::vector<size_t> &Set : Sets)
-      Count += Set.size();
-    return Count;
-  };
+  // Nothing can join an image that is not there.
+  for (ParsedModule &M : Recorded.Sources.Modules)
+    M.Image.CubinDigest.clear();
   for (double Seconds : {1e-6, 1e6}) {
     JobBuild Built(Job);
     VariantRounds Rounds(Job, Recorded.Sources, Recorded.Context, Built);
@@ -78,13 +106,13 @@ TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater
     Limits.Most = 12;
     Limits.FirstAssemblyS = Seconds;
     ASSERT_TRUE(Rounds.next(Limits));
-    const size_t First = CountOf(Rounds.added());
+    const size_t First = countOf(Rounds.added());
     EXPECT_EQ(First <= 4, Seconds < 1) << First;
     const VariantSets Before = Rounds.added();
     Limits.FirstAssemblyS = std::nullopt;
     Limits.Most = 100;
     ASSERT_TRUE(Rounds.next(Limits));
-    EXPECT_GT(CountOf(Rounds.added()), 4u);
+    EXPECT_GT(countOf(Rounds.added()), 4u);
     // A kernel that had no room has its first round now, with caps alone among its variants.
     for (size_t K = 0; K < Job.Kernels.size(); ++K)
       EXPECT_TRUE(
@@ -96,6 +124,48 @@ TEST_F(VariantRoundsTest, firstModuleHasLittleTime_holdsFewAndTheOthersComeLater
                        }))
           << K << " has only " << Rounds.added()[K].size();
   }
+}
+
+/// What was compiled to be looked at is not compiled once more to be timed.
+TEST_F(VariantRoundsTest, compiledVariants_joinTheModuleWithoutPtxas) {
+  build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
+  CountingRunner Counted(Runner);
+  RecordedJob Recorded(
+      llvm::cantFail(readFile(CARVE_TEST_INPUTS "/samples/three.samples", FileLimit::None)),
+      store(), Tools, Counted);
+  Recorded.Options.Effort = DefaultEffort;
+  const TuningJob &Job = Recorded.Job;
+  JobBuild Built(Job);
+  VariantRounds Rounds(Job, Recorded.Sources, Recorded.Context, Built);
+  RoundLimits Limits{std::vector<size_t>(Job.Kernels.size(), 100), /*CompileS=*/1e3};
+  Limits.Most = 12;
+  Limits.FirstAssemblyS = 1e-6; // No module is assembled, so none takes time.
+  ASSERT_TRUE(Rounds.next(Limits));
+  EXPECT_GT(countOf(Rounds.added()), 4u);
+  const size_t Before = Counted.Count;
+  std::map<std::string, JobVariant> Alone;
+  for (const KernelBuild &K : Built.Kernels)
+    for (const JobVariant &V : llvm::drop_begin(K.Variants, FirstPlace))
+      Alone[V.CloneName] = V;
+  Rounds.select(Rounds.added());
+  Rounds.assemble();
+  EXPECT_EQ(Counted.Count, Before);
+  std::set<std::string> Names;
+  for (const CubinKernel &K : llvm::cantFail(parseCubin(Built.Modules[0].Cubin)).Kernels) {
+    Names.insert(K.Resources.Name);
+    if (auto V = Alone.find(K.Resources.Name); V != Alone.end()) {
+      EXPECT_EQ(K.CodeDigest, V->second.CodeDigest) << V->first;
+    }
+  }
+  for (const KernelBuild &K : Built.Kernels)
+    for (const JobVariant &V : K.Variants)
+      if (V.InModule) {
+        EXPECT_TRUE(Names.count(V.CloneName)) << V.CloneName;
+        auto Own = Alone.find(V.CloneName);
+        EXPECT_TRUE(Own == Alone.end() ||
+                    Own->second.Resources.spillBytes() == V.Resources.spillBytes())
+            << "what ptxas has reported stays known";
+      }
 }
 
 /// PTX of another front end takes longer than there is time to compile, and is awaited for as long

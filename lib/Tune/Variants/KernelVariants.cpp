@@ -1,8 +1,9 @@
 // All variants of a unit that are timed together are in one module.
 //
-// The module is assembled in one run of ptxas, and in one more for each setting of the assembler
-// that clones have. If that fails, the clones are found that are refused alone, so that one failure
-// costs one variant.
+// The module is joined from what was compiled for each variant. Where that is not possible, it is
+// assembled in one run of ptxas, and in one more for each setting of the assembler that clones
+// have. If that fails, the clones are found that are refused alone, so that one failure costs one
+// variant.
 
 #include "Tune/Variants/KernelVariants.h"
 
@@ -133,11 +134,9 @@ llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M,
   }
 }
 
-AssembledModule assembleModule(const ParsedModule &M, std::vector<AssembledClone> Clones,
-                               const JobContext &Context, CloneFailures Failures) {
+AssembledModule readModule(llvm::Expected<Assembled> Image, CloneFailures Failures) {
   AssembledModule Made;
   Made.Failures = std::move(Failures);
-  llvm::Expected<Assembled> Image = assembleAccepted(M, std::move(Clones), Context, Made.Failures);
   llvm::Expected<Cubin> Read = Image ? parseCubin(Image->CubinBytes) : Image.takeError();
   if (!Read) {
     Made.Failure = llvm::toString(Read.takeError());
@@ -211,8 +210,8 @@ void unmarkFailed(const AssembledModule &Made, const JobModule &Module, JobBuild
 } // namespace
 
 void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
-                             const JobSources &Sources, const JobContext &Context,
-                             JobBuild &Built) {
+                             const JoinedModules &Joined, const JobSources &Sources,
+                             const JobContext &Context, JobBuild &Built) {
   Compiler.prepareMarked();
   std::vector<size_t> Wanted;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
@@ -222,10 +221,15 @@ void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
   }
   std::vector<AssembledModule> Made(Wanted.size());
   runInParallel(Wanted.size(), [&](size_t I) {
+    const ParsedModule &M = Sources.of(Wanted[I]);
     CloneFailures Failures;
-    std::vector<AssembledClone> Clones = clonesOf(Wanted[I], Compiler, Job, Built, Failures);
-    Made[I] =
-        assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
+    llvm::Expected<Assembled> Image = Joined.join(Wanted[I], Built);
+    if (!Image) {
+      logLine(M.Source.Output + ": is assembled: " + llvm::toString(Image.takeError()));
+      std::vector<AssembledClone> Clones = clonesOf(Wanted[I], Compiler, Job, Built, Failures);
+      Image = assembleAccepted(M, std::move(Clones), Context, Failures);
+    }
+    Made[I] = readModule(std::move(Image), std::move(Failures));
   });
   for (size_t I = 0; I < Wanted.size(); ++I) {
     const JobModule &M = Job.Modules[Wanted[I]];

@@ -3,15 +3,16 @@
 /// VariantRounds calls it after it has selected the variants.
 #pragma once
 
-#include "Tune/Variants/VariantCompiler.h"
+#include "Tune/Variants/JoinedModules.h"
 
 namespace carve {
 
-/// Assembles every module of \p Job that has marked variants (JobVariant::InModule), several in
-/// parallel. Sets ModuleBuild::Cubin, and the resources and code digests of the variants. The image
-/// of a module without marked variants is cleared. Clones that ptxas refuses lose their mark, and
-/// the reason is added to KernelBuild::Dropped.
-void assembleVariants(const TuningJob &Job, VariantCompiler &Compiler, const JobSources &Sources,
-                      const JobContext &Context, JobBuild &Built);
+/// Makes every module of \p Job that has marked variants (JobVariant::InModule), several in
+/// parallel: \p Joined joins it, and if that is not possible, ptxas assembles it once more. Sets
+/// ModuleBuild::Cubin, and the resources and code digests of the variants. The image of a module
+/// without marked variants is cleared. Clones that ptxas refuses lose their mark, and the reason is
+/// added to KernelBuild::Dropped.
+void assembleVariants(const TuningJob &Job, VariantCompiler &Compiler, const JoinedModules &Joined,
+                      const JobSources &Sources, const JobContext &Context, JobBuild &Built);
 
 } // namespace carve

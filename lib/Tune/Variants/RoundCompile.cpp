@@ -59,16 +59,21 @@ carve::compileInTime(VariantCompiler &Compiler, llvm::ArrayRef<SettingRequest> W
 }
 
 std::map<size_t, size_t> carve::roomInModule(const VariantCompiler &Compiler,
+                                             const JoinedModules &Joined,
                                              llvm::ArrayRef<SettingRequest> Compiled,
                                              std::optional<double> LimitS) {
   // On the hosts of H200s with 16 and 21 cores, 15 to 31 kernels of 1.9 s each took a seventh.
   const double AtOnce = std::max(1.0, llvm::hardware_concurrency().compute_thread_count() / 2.0);
   constexpr size_t Least = 4;
   std::map<size_t, size_t> Room;
+  std::map<size_t, double> AssemblyS; // By kernel: of one of its variants.
   double Seconds = 0;
   size_t Count = 0;
   for (const SettingRequest &R : Compiled) {
-    const double Needed = Compiler.secondsOfDefault(R.Kernel) / AtOnce;
+    auto [Known, New] = AssemblyS.try_emplace(R.Kernel, 0);
+    if (New && LimitS && !Joined.takes(R.Kernel))
+      Known->second = Compiler.secondsOfDefault(R.Kernel) / AtOnce;
+    const double Needed = Known->second;
     if (LimitS && Seconds + Needed > *LimitS && Count >= Least)
       continue;
     Seconds += Needed;

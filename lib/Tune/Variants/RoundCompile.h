@@ -3,7 +3,7 @@
 /// modules have time for. VariantRounds decides what is wanted, and VariantCompiler compiles it.
 #pragma once
 
-#include "Tune/Variants/VariantCompiler.h"
+#include "Tune/Variants/JoinedModules.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -24,8 +24,9 @@ compileInTime(VariantCompiler &Compiler, llvm::ArrayRef<SettingRequest> Wanted,
 /// How many of the settings \p Compiled, which are in the order of their weights, may come into the
 /// modules of a round, by kernel, if ptxas may take \p LimitS seconds for them; four in any case,
 /// and all without a limit. What ptxas took for a kernel's default tells how long a variant of it
-/// takes there: less than alone, because ptxas assembles the kernels of a module at once.
-std::map<size_t, size_t> roomInModule(const VariantCompiler &Compiler,
+/// takes there: less than alone, because ptxas assembles the kernels of a module at once. Variants
+/// that \p Joined takes need no ptxas.
+std::map<size_t, size_t> roomInModule(const VariantCompiler &Compiler, const JoinedModules &Joined,
                                       llvm::ArrayRef<SettingRequest> Compiled,
                                       std::optional<double> LimitS);
 

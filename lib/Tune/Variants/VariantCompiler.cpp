@@ -23,98 +23,14 @@
 
 using namespace carve;
 
-std::string carve::cloneName(llvm::StringRef Kernel, const VariantSetting &Setting) {
-  std::string Name = Setting.isDefault() ? "control" : variantName(Setting);
-  std::replace(Name.begin(), Name.end(), '-', '_');
-  return (Kernel + "__carve_" + Name).str();
-}
-
-/// The name of the clones of \p Kernel with \p Composed, before their numbers.
-static std::string composedCloneName(llvm::StringRef Kernel, const Composition &Composed) {
-  std::string Name;
-  for (char C : Composed.Name)
-    Name += C == '+' ? "_and_" : C == '-' ? "_" : std::string(1, C);
-  return (Kernel + "__carve_" + Name).str();
-}
-
-/// The codes of \p R if it depends on the launch, in the order in which launches are compared with
-/// them. With FrontEndKnob::KnownShapes there are several, and in a composition. They have no
-/// resources and no digest yet.
-std::vector<GuardedCode> VariantCompiler::guardedCodesOf(const SettingRequest &R) const {
-  const JobKernel &K = Job.Kernels[R.Kernel];
-  std::vector<GuardedCode> Codes;
-  VariantSetting OfEach = R.Setting;
-  if (!R.Composed.Codes.empty()) {
-    for (const Composition::Code &C : R.Composed.Codes)
-      Codes.push_back({C.Launch, C.Setting, "", {}, ""});
-  } else if (R.Setting.FrontEnd == FrontEndKnob::KnownShapes) {
-    OfEach.FrontEnd = FrontEndKnob::KnownLaunch;
-    for (const KnownLaunch &Known : K.KnownShapes)
-      Codes.push_back({Known, OfEach, "", {}, ""});
-  } else if (R.Setting.isForKnownLaunches()) {
-    KnownLaunch Known;
-    if (R.Setting.KnownPtx)
-      Known = K.KnownPtx;
-    else if (isForKnownLaunches(R.Setting.FrontEnd))
-      Known = K.Known;
-    Codes.push_back({std::move(Known), OfEach, "", {}, ""});
-  }
-  for (GuardedCode &C : Codes)
-    if (C.Setting.Restrict)
-      C.Launch.Apart = K.Apart;
-  std::string Name = cloneName(K.Traced.Kernel, R.Setting);
-  if (!R.Composed.Codes.empty())
-    Name = composedCloneName(K.Traced.Kernel, R.Composed);
-  for (size_t C = 0; C < Codes.size(); ++C)
-    Codes[C].CloneName = Name + (Codes.size() > 1 ? "_" + std::to_string(C + 1) : "");
-  return Codes;
-}
-
-/// The code of kernel number \p Kernel with \p Setting for launches of which \p Launch is true,
-/// without what does not change it.
-VariantCompiler::Code VariantCompiler::codeFor(size_t Kernel, const VariantSetting &Setting,
-                                               KnownLaunch Launch) {
-  if (Setting.isForKnownLaunches())
-    return {Kernel, Setting, std::move(Launch)};
-  // What is spilled to shared memory is as much as a block of the guard needs (DecisionEdits).
-  return {Kernel, Setting, {{}, Setting.SmemSpilling ? Launch.Block : std::nullopt, {}}};
-}
-
-/// The codes that \p R asks for, in that order.
-std::vector<VariantCompiler::Code> VariantCompiler::codesOf(const SettingRequest &R) const {
-  std::vector<Code> Codes;
-  for (GuardedCode &C : guardedCodesOf(R))
-    Codes.push_back(codeFor(R.Kernel, C.Setting, std::move(C.Launch)));
-  if (Codes.empty())
-    Codes.push_back({R.Kernel, R.Setting, {}});
-  return Codes;
-}
-
-/// The codes that \p Variant of kernel number \p Kernel has, in the same order.
-std::vector<VariantCompiler::Code> VariantCompiler::codesOf(size_t Kernel,
-                                                            const JobVariant &Variant) {
-  std::vector<Code> Codes;
-  for (const GuardedCode &C : Variant.Codes)
-    Codes.push_back(codeFor(Kernel, C.Setting, C.Launch));
-  if (Codes.empty())
-    Codes.push_back({Kernel, Variant.Setting, {}});
-  return Codes;
-}
-
-/// What cicc is told for \p C.
-FrontEndSetting VariantCompiler::flavourOf(const Code &C) const {
-  const JobKernel &K = Job.Kernels[C.Kernel];
-  return C.Setting.frontEnd().forKernel({K.Traced.Kernel, C.Known, K.Restrict});
-}
-
 void VariantCompiler::prepareMarked() {
   std::set<FlavourModules::Key> Wanted;
   for (size_t K = 0; K < Built.Kernels.size(); ++K)
     for (const JobVariant &V : Built.Kernels[K].Variants)
-      for (const Code &C : codesOf(K, V))
+      for (const SettingCode &C : codesOf(K, V))
         for (size_t M : Job.Kernels[K].Modules)
           if (V.InModule && !C.Setting.frontEnd().isDefault())
-            Wanted.insert({M, flavourOf(C)});
+            Wanted.insert({M, flavourOf(Job, C)});
   Flavours.prepare(Wanted);
 }
 
@@ -122,7 +38,7 @@ void VariantCompiler::prepareMarked() {
 /// the guard names no block, it is the largest that the kernel \p Entry accepts, in any launch
 /// domain, because larger blocks than those that were traced may come through. DecisionEdits takes
 /// the same.
-unsigned VariantCompiler::smemSpillingThreads(const Code &C, const PtxEntry &Entry) const {
+unsigned VariantCompiler::smemSpillingThreads(const SettingCode &C, const PtxEntry &Entry) const {
   if (C.Known.Block)
     return guardFor(C.Known).mostThreads();
   if (C.Known.empty())
@@ -132,14 +48,14 @@ unsigned VariantCompiler::smemSpillingThreads(const Code &C, const PtxEntry &Ent
 }
 
 /// The clone \p Name in \p Module that is \p C.
-llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C,
+llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const SettingCode &C,
                                                     std::string Name) const {
   const JobKernel &K = Job.Kernels[C.Kernel];
   CloneRequest Clone{K.Traced.Kernel, std::move(Name), {}};
   const PtxEntry &Entry = *Sources.of(Module).Ptx.find(K.Traced.Kernel);
   llvm::Expected<EntryEdit> Edit = entryEdit(
       C.Setting, Entry, smemSpillingThreads(C, Entry),
-      [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(C)); },
+      [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(Job, C)); },
       Sources.of(Module).Source.RegisterCap, C.Known);
   if (!Edit)
     return Edit.takeError();
@@ -149,7 +65,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C
 
 llvm::Expected<std::vector<AssembledClone>>
 VariantCompiler::clones(size_t Module, size_t Kernel, const JobVariant &Variant) const {
-  std::vector<Code> Codes = codesOf(Kernel, Variant);
+  std::vector<SettingCode> Codes = codesOf(Kernel, Variant);
   std::vector<AssembledClone> Clones;
   for (size_t I = 0; I < Codes.size(); ++I) {
     llvm::Expected<CloneRequest> Clone = clone(
@@ -161,12 +77,29 @@ VariantCompiler::clones(size_t Module, size_t Kernel, const JobVariant &Variant)
   return Clones;
 }
 
+llvm::Expected<std::vector<CompiledClone>>
+VariantCompiler::compiledClones(size_t Module, size_t Kernel, const JobVariant &Variant) const {
+  if (Job.Kernels[Kernel].Modules.front() != Module)
+    return unsupported("other-module", "its clones were compiled in another module");
+  std::vector<CompiledClone> Clones;
+  for (const auto &[I, Wanted] : llvm::enumerate(codesOf(Kernel, Variant))) {
+    std::string Name = Variant.Codes.empty() ? Variant.CloneName : Variant.Codes[I].CloneName;
+    auto Made = Done.find(withoutEmptyFlavour(Wanted));
+    if (Made == Done.end() || !Made->second.Image)
+      return unsupported("not-compiled", Name + " was not compiled by itself");
+    const CompiledSetting &Own = Made->second;
+    Clones.push_back({{*Own.Image, Own.NameInImage, Name}, Own.Resources, Own.CodeDigest});
+    Clones.back().Resources.Name = std::move(Name);
+  }
+  return Clones;
+}
+
 /// \p C without its front-end cap and knob if they do not change the kernel's PTX.
-VariantCompiler::Code VariantCompiler::withoutEmptyFlavour(Code C) const {
+SettingCode VariantCompiler::withoutEmptyFlavour(SettingCode C) const {
   if (C.Setting.frontEnd().isDefault())
     return C;
   const JobKernel &K = Job.Kernels[C.Kernel];
-  llvm::Expected<const PtxModule *> Flavour = Flavours.find(K.Modules.front(), flavourOf(C));
+  llvm::Expected<const PtxModule *> Flavour = Flavours.find(K.Modules.front(), flavourOf(Job, C));
   llvm::Expected<std::string> Digest =
       Flavour ? (*Flavour)->kernelDigest(K.Traced.Kernel) : Flavour.takeError();
   if (!Digest) {
@@ -205,17 +138,17 @@ VariantCompiler::split(const std::vector<Pending> &All) const {
 /// The counts of the machine code \p Name in \p CubinBytes. Only the PTX tells how often its loops
 /// run and what is coalesced; \p OfPtx keeps these counts by kernel and front-end setting. Returns
 /// nothing if the code cannot be counted, which is logged.
-std::optional<KernelCounts> VariantCompiler::countsOf(const Code &C, llvm::StringRef CubinBytes,
-                                                      llvm::StringRef Name,
-                                                      std::map<Code, CountedKernel> &OfPtx) const {
+std::optional<KernelCounts>
+VariantCompiler::countsOf(const SettingCode &C, llvm::StringRef CubinBytes, llvm::StringRef Name,
+                          std::map<SettingCode, CountedKernel> &OfPtx) const {
   const JobKernel &Kernel = Job.Kernels[C.Kernel];
-  Code Flavour{C.Kernel, {}, C.Known};
+  SettingCode Flavour{C.Kernel, {}, C.Known};
   Flavour.Setting.setFrontEnd(C.Setting.frontEnd());
   auto [Known, New] = OfPtx.try_emplace(Flavour);
   if (New) {
     const PtxModule *Ptx = &Sources.of(Kernel.Modules.front()).Ptx;
     if (!Flavour.Setting.isDefault())
-      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), flavourOf(Flavour)));
+      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), flavourOf(Job, Flavour)));
     llvm::Expected<CountedKernel> Counted =
         countPtxKernel(*Ptx, Kernel.Traced.Kernel, {}, heaviestShape(Kernel.Traced).Block[0]);
     if (Counted)
@@ -292,7 +225,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
   auto Begin = std::chrono::steady_clock::now();
   auto IsOverLimit = [&] { return LimitS() > 0 && secondsSince(Begin) >= LimitS(); };
   llvm::Expected<Assembled> Made = AssembleText(M.Ptx.clonesAlone(Clones, Names));
-  // Code or variables may name an entry that was left out.
+  // SettingCode or variables may name an entry that was left out.
   if (!Made && !IsOverLimit() && !isOutOfTime()) {
     llvm::consumeError(Made.takeError());
     Begin = std::chrono::steady_clock::now();
@@ -315,7 +248,8 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
   llvm::StringMap<const KernelResources *> Reported;
   for (const KernelResources &R : Made->Kernels)
     Reported[R.Name] = &R;
-  std::map<Code, CountedKernel> OfPtx;
+  std::map<SettingCode, CountedKernel> OfPtx;
+  const auto Whole = std::make_shared<const std::string>(Made->CubinBytes);
   for (size_t I = 0; I < Piece.size(); ++I) {
     auto C = Compiled.find(Names[I]);
     if (C == Compiled.end())
@@ -324,6 +258,8 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
     auto R = Reported.find(Names[I]);
     Result.Resources = R == Reported.end() ? C->second->Resources : *R->second;
     Result.CodeDigest = C->second->CodeDigest;
+    Result.Image = Whole;
+    Result.NameInImage = Names[I];
     if (Piece[I].first.Setting.isDefault())
       DefaultS.at(Piece[I].first.Kernel) = AssemblyS;
     Result.Counts = countsOf(Piece[I].first, Made->CubinBytes, Names[I], OfPtx);
@@ -351,16 +287,16 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece, std::optional<
 /// The result for \p R, whose codes were compiled as \p Ready. An element of \p Ready is absent if
 /// cicc has not made its PTX yet.
 CompiledSetting VariantCompiler::joined(const SettingRequest &R,
-                                        llvm::ArrayRef<std::optional<Code>> Ready) const {
+                                        llvm::ArrayRef<std::optional<SettingCode>> Ready) const {
   CompiledSetting All;
-  All.Pending = llvm::any_of(Ready, [](const std::optional<Code> &C) { return !C; });
+  All.Pending = llvm::any_of(Ready, [](const std::optional<SettingCode> &C) { return !C; });
   if (All.Pending)
     return All;
-  for (const std::optional<Code> &C : Ready)
+  for (const std::optional<SettingCode> &C : Ready)
     if (const CompiledSetting &Own = Done.at(*C); !Own.Failure.empty())
       return Own;
   All = Done.at(*Ready.front());
-  All.Codes = guardedCodesOf(R);
+  All.Codes = guardedCodesOf(Job, R);
   for (size_t C = 0; C < All.Codes.size(); ++C) {
     const CompiledSetting &Own = Done.at(*Ready[C]);
     All.Codes[C].Resources = Own.Resources;
@@ -372,24 +308,25 @@ CompiledSetting VariantCompiler::joined(const SettingRequest &R,
 std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests,
                                                       FlavourModules::Until End,
                                                       std::optional<double> MostS) {
-  auto FlavourKey = [&](const Code &C) {
-    return FlavourModules::Key(Job.Kernels[C.Kernel].Modules.front(), flavourOf(C));
+  auto FlavourKey = [&](const SettingCode &C) {
+    return FlavourModules::Key(Job.Kernels[C.Kernel].Modules.front(), flavourOf(Job, C));
   };
   std::set<FlavourModules::Key> Wanted;
   for (const SettingRequest &R : Requests)
-    for (const Code &C : codesOf(R))
+    for (const SettingCode &C : codesOf(Job, R))
       if (!C.Setting.frontEnd().isDefault())
         Wanted.insert(FlavourKey(C));
   Flavours.prepare(Wanted, End);
-  std::vector<std::vector<std::optional<Code>>> Ready; // By request; nothing for what is pending.
+  std::vector<std::vector<std::optional<SettingCode>>>
+      Ready; // By request; nothing for what is pending.
   std::vector<Pending> New;
   for (const SettingRequest &R : Requests) {
     Ready.emplace_back();
-    for (const Code &C : codesOf(R)) {
+    for (const SettingCode &C : codesOf(Job, R)) {
       Ready.back().emplace_back();
       if (!C.Setting.frontEnd().isDefault() && !Flavours.isReady(FlavourKey(C)))
         continue;
-      Code Made = withoutEmptyFlavour(C);
+      SettingCode Made = withoutEmptyFlavour(C);
       Ready.back().back() = Made;
       if (auto [It, Inserted] = Done.try_emplace(std::move(Made)); Inserted)
         New.emplace_back(It->first, &It->second);

@@ -4,21 +4,16 @@
 /// cores.
 #pragma once
 
+#include "Cubin/JoinKernels.h"
 #include "Metrics/Counts/Counts.h"
 #include "Tune/Variants/FlavourModules.h"
+#include "Tune/Variants/SettingCodes.h"
 
 #include <atomic>
 #include <map>
+#include <memory>
 
 namespace carve {
-
-/// A setting to compile.
-struct SettingRequest {
-  size_t Kernel = 0;      ///< The index of the job's kernel.
-  VariantSetting Setting; ///< The default setting means the kernel as it is.
-  /// If it has codes, the variant is composed of these, and Setting is the first's.
-  Composition Composed = {};
-};
 
 /// The result of compiling one setting.
 struct CompiledSetting {
@@ -30,6 +25,9 @@ struct CompiledSetting {
   /// The codes of a setting that depends on the launch (JobVariant::Codes). Resources and Counts
   /// are those of the first.
   std::vector<GuardedCode> Codes = {};
+  /// The image that has its code, or that of the first of Codes, and the name of the code in it.
+  std::shared_ptr<const std::string> Image = nullptr;
+  std::string NameInImage = {};
 };
 
 /// A clone to assemble, and what ptxas is told for it.
@@ -38,9 +36,12 @@ struct AssembledClone {
   AssemblerSetting Assembler;
 };
 
-/// The name of the clone of \p Kernel with \p Setting, such as `_Z1kPf__carve_r40_f255`. With the
-/// default setting, it is the name of the control copy.
-std::string cloneName(llvm::StringRef Kernel, const VariantSetting &Setting);
+/// A clone that was compiled by itself.
+struct CompiledClone {
+  JoinedKernel Code; ///< Its image lives as long as the compiler.
+  KernelResources Resources;
+  std::string CodeDigest;
+};
 
 /// The first line of \p Failed. Assemblers print many lines, and the first says what is wrong.
 std::string firstLine(llvm::Error Failed);
@@ -78,35 +79,26 @@ public:
   /// does not have the kernel.
   llvm::Expected<std::vector<AssembledClone>> clones(size_t Module, size_t Kernel,
                                                      const JobVariant &Variant) const;
+  /// The same clones as compile() has made them. Fails if it has not, or for another module.
+  llvm::Expected<std::vector<CompiledClone>> compiledClones(size_t Module, size_t Kernel,
+                                                            const JobVariant &Variant) const;
 
 private:
-  /// One code of a kernel of the job.
-  struct Code {
-    size_t Kernel = 0;
-    VariantSetting Setting;
-    KnownLaunch Known; ///< What the code relies on; empty if it is for all launches.
-
-    auto operator<=>(const Code &) const = default;
-  };
   /// A code to compile, and the place for its result.
-  using Pending = std::pair<Code, CompiledSetting *>;
-  static Code codeFor(size_t Kernel, const VariantSetting &Setting, KnownLaunch Launch);
-  std::vector<GuardedCode> guardedCodesOf(const SettingRequest &R) const;
-  std::vector<Code> codesOf(const SettingRequest &R) const;
-  static std::vector<Code> codesOf(size_t Kernel, const JobVariant &Variant);
-  FrontEndSetting flavourOf(const Code &C) const;
-  unsigned smemSpillingThreads(const Code &C, const PtxEntry &Entry) const;
-  llvm::Expected<CloneRequest> clone(size_t Module, const Code &C, std::string Name) const;
-  Code withoutEmptyFlavour(Code C) const;
-  CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<std::optional<Code>> Ready) const;
+  using Pending = std::pair<SettingCode, CompiledSetting *>;
+  unsigned smemSpillingThreads(const SettingCode &C, const PtxEntry &Entry) const;
+  llvm::Expected<CloneRequest> clone(size_t Module, const SettingCode &C, std::string Name) const;
+  SettingCode withoutEmptyFlavour(SettingCode C) const;
+  CompiledSetting joined(const SettingRequest &R,
+                         llvm::ArrayRef<std::optional<SettingCode>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   double limitS(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS) const;
   /// Whether the budget is used up, so that assemblers are ended.
   bool isOutOfTime() const;
   void compilePiece(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS);
-  std::optional<KernelCounts> countsOf(const Code &C, llvm::StringRef CubinBytes,
+  std::optional<KernelCounts> countsOf(const SettingCode &C, llvm::StringRef CubinBytes,
                                        llvm::StringRef Name,
-                                       std::map<Code, CountedKernel> &OfPtx) const;
+                                       std::map<SettingCode, CountedKernel> &OfPtx) const;
   llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece, std::optional<double> MostS);
 
   const TuningJob &Job;
@@ -114,7 +106,7 @@ private:
   const JobContext &Context;
   const JobBuild &Built; ///< Tells the block sizes for spilling to shared memory.
   FlavourModules Flavours;
-  std::map<Code, CompiledSetting> Done;
+  std::map<SettingCode, CompiledSetting> Done;
   /// By kernel: the seconds that ptxas took for its default; 0 until that is known.
   std::map<size_t, std::atomic<double>> DefaultS;
 };

@@ -20,8 +20,8 @@ using namespace carve;
 VariantRounds::VariantRounds(const TuningJob &Job, const JobSources &Sources,
                              const JobContext &Context, JobBuild &Built)
     : Job(Job), Sources(Sources), Context(Context), Built(Built),
-      Compiler(Job, Sources, Context, Built), Added(Job.Kernels.size()),
-      Composed(Job.Kernels.size()) {
+      Compiler(Job, Sources, Context, Built), Joined(Job, Sources, Context, Compiler),
+      Added(Job.Kernels.size()), Composed(Job.Kernels.size()) {
   for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
     Made.Variants.resize(FirstPlace);
     for (JobVariant &V : Made.Variants)
@@ -258,7 +258,7 @@ bool VariantRounds::next(const RoundLimits &Limits) {
       return R.Setting.isDefault() || !Compiled.count({R.Kernel, R.Setting});
     });
     // A kernel without room has had no round. What is compiled of it is kept.
-    for (const auto &[K, Room] : roomInModule(Compiler, Wanted, Limits.FirstAssemblyS))
+    for (const auto &[K, Room] : roomInModule(Compiler, Joined, Wanted, Limits.FirstAssemblyS))
       settle(K, Requests.at(K), Made.at(K), std::min(Room, roomFor(K, Limits)));
     if (AnyAdded())
       return true;
@@ -366,10 +366,10 @@ bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
 }
 
 void VariantRounds::assemble() {
-  assembleVariants(Job, Compiler, Sources, Context, Built);
+  assembleVariants(Job, Compiler, Joined, Sources, Context, Built);
   std::set<size_t> Refused = linkKernelVariants(Job, Sources, Context, Built);
   if (!Refused.empty() && dropBeyondCaps(Refused)) {
-    assembleVariants(Job, Compiler, Sources, Context, Built);
+    assembleVariants(Job, Compiler, Joined, Sources, Context, Built);
     Refused = linkKernelVariants(Job, Sources, Context, Built);
   }
   leaveKernels(Refused, Job, Built);

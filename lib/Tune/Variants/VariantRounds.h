@@ -6,7 +6,7 @@
 #pragma once
 
 #include "Cubin/Assembler.h"
-#include "Tune/Variants/VariantCompiler.h"
+#include "Tune/Variants/JoinedModules.h"
 
 #include <limits>
 #include <memory>
@@ -111,6 +111,7 @@ private:
   const JobContext &Context;
   JobBuild &Built;
   VariantCompiler Compiler;
+  JoinedModules Joined;
   std::vector<std::unique_ptr<SettingSource>> Searches; ///< By kernel; null if the search is over.
   VariantSets Added;
   std::vector<std::set<std::string>> Composed; ///< By kernel: compositions that were tried.
