@@ -64,6 +64,19 @@ static std::vector<std::string> relocationLines(const CubinElf &Elf, const Cubin
 /// system. Behind those of all variables it has those of the functions that its kernels call.
 static constexpr StringLiteral AddressBank = ".nv.constant4";
 
+/// Whether an image whose `.nv.compat` is \p Mine promises all that \p Theirs asks for. The second
+/// of its records, `02 02 V 00`, is larger where a kernel has certain instructions, such as those
+/// of textures, and is the largest of all kernels. The other records must be the same.
+static bool isCompatible(StringRef Mine, StringRef Theirs) {
+  constexpr StringLiteral Record("\x02\x02");
+  constexpr size_t At = 4, Value = At + Record.size();
+  if (Mine.size() != Theirs.size() || Mine.size() <= Value || Mine.substr(At, 2) != Record)
+    return Mine == Theirs;
+  return Mine.take_front(Value) == Theirs.take_front(Value) &&
+         Mine.drop_front(Value + 1) == Theirs.drop_front(Value + 1) &&
+         uint8_t(Mine[Value]) >= uint8_t(Theirs[Value]);
+}
+
 /// Whether kernels of \p Donor find in \p Mine, the section of the base, all that is in \p Theirs.
 static bool hasAll(const CubinElf &Base, const CubinSection &Mine, const CubinElf &Donor,
                    const CubinSection &Theirs) {
@@ -74,6 +87,8 @@ static bool hasAll(const CubinElf &Base, const CubinSection &Mine, const CubinEl
                                    Some = relocationLines(Donor, Theirs);
     return std::includes(All.begin(), All.end(), Some.begin(), Some.end());
   }
+  if (Theirs.Name == ".nv.compat")
+    return isCompatible(Mine.Bytes, Theirs.Bytes);
   if (Theirs.Name == AddressBank)
     return Mine.Bytes.starts_with(Theirs.Bytes);
   return Mine.Header->sh_size == Theirs.Header->sh_size && Mine.Bytes == Theirs.Bytes;

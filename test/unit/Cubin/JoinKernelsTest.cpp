@@ -132,6 +132,16 @@ TEST(JoinKernels, unfitImage_failsWithItsReason) {
             "cubin: two kernels are named a");
 }
 
+TEST(JoinKernels, whatKernelsNeedOfTheHardware_isNotMoreThanTheImageSays) {
+  const std::string Less = recordedCubin("sm_90");
+  std::string More = Less;
+  const size_t Record = More.find(std::string("\x02\x02\x01\x00\x02\x05", 6));
+  ASSERT_NE(Record, std::string::npos) << "the second record of `.nv.compat`";
+  More[Record + 2] = 2; // As with instructions of textures.
+  EXPECT_EQ(reasonOf(joinKernels(More, {{Less, "init", "a"}})), "");
+  EXPECT_EQ(reasonOf(joinKernels(Less, {{More, "init", "a"}})), "other-module");
+}
+
 TEST(JoinKernels, damagedImage_failsOrSucceedsWithoutReadingBeyondIt) {
   const std::string Whole = recordedCubin("sm_90");
   std::mt19937 Random(1);
