@@ -87,8 +87,9 @@ static void weighWarmth(InRunShape &Shape, double TracedNs) {
   if (Warm.empty())
     return;
   Shape.WarmNs = median(Warm);
+  // A kernel may be slower from a cache that others have left full of what they wrote.
   double Span = Shape.ColdNs - Shape.WarmNs;
-  if (Span > 0)
+  if (Span != 0)
     Shape.WarmWeight = std::clamp((Shape.ColdNs - TracedNs) / Span, 0.0, 1.0);
 }
 

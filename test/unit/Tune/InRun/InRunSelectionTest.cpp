@@ -172,6 +172,22 @@ TEST(InRunSelection, warmAndCold_areWeightedAsInTheTrace) {
   EXPECT_NEAR(O.Ratio.Median, 0.933, 0.01);
 }
 
+/// What the kernels before have written has to leave the cache first.
+TEST(InRunSelection, slowerFromTheCache_isWeightedAsInTheTrace) {
+  SimulatedShape S = shapeOf({0.8});
+  S.WarmNs = {1.2e5, 1.2e5, 1.14e5};
+  for (double Traced : {0.9e5, 1e5, 1.1e5, 1.2e5, 1.3e5}) {
+    SimulatedRun Run;
+    S.TracedNs = Traced;
+    Run.replay({S});
+    InRunOutcome O = Run.selectOne();
+    const double Weight = std::clamp((Traced - 1e5) / 2e4, 0.0, 1.0);
+    EXPECT_NEAR(O.WarmWeight, Weight, 0.06) << Traced;
+    EXPECT_NEAR(O.Ratio.Median, (0.8 + Weight * (1.14 - 0.8)) / (1 + 0.2 * Weight), 0.02) << Traced;
+    EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  }
+}
+
 /// Where typical launches are replayed because others do less, their own traced time tells
 /// whether they found the cache warm, and whether they are like the program's.
 TEST(InRunSelection, launchesThatStandForOthers_areComparedWithTheirOwnTime) {
