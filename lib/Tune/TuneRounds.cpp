@@ -57,7 +57,8 @@ private:
   std::vector<std::string> Barred;   ///< By kernel: why no further run times it; empty if one may.
   std::vector<Composition> Composed; ///< By kernel: what the next round is to compose.
   LeftOverVariants Left;
-  double AssemblyS = 0;      ///< Seconds that the last round took to assemble one of its variants.
+  double AssemblyS = 0;      ///< Seconds that the last round took to assemble its modules.
+  size_t Assembled = 0;      ///< How many variants it put into them.
   bool KeepsModules = false; ///< Whether whole runs may use the modules of the last round.
 };
 
@@ -245,15 +246,15 @@ llvm::Error RoundsStage::timeRound() {
   Rounds.select(Sets);
   auto Begin = std::chrono::steady_clock::now();
   Rounds.assemble();
-  const double WholeS = secondsSince(Begin);
-  AssemblyS = WholeS / double(countOf(Sets));
+  AssemblyS = secondsSince(Begin);
+  Assembled = countOf(Sets);
   noteRuns(Sets);
   llvm::Expected<InRunTuning> Timed =
       timeInside(State, Job, Built, std::move(Choices), All.Run.Record.Verified);
   if (!Timed)
     return Timed.takeError();
   KeepsModules =
-      WholeS > LongAssembly * State.runS() && ranWell(Timed->Run) && State.gpuCount() == 1;
+      AssemblyS > LongAssembly * State.runS() && ranWell(Timed->Run) && State.gpuCount() == 1;
   learn(std::move(*Timed));
   compose();
   State.Prospect = prospect();
@@ -281,10 +282,12 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
       Left.giveUpBeyond(Round.Timable[K], K, All.Outcomes[K]);
       Round.Timable[K] -= std::min(Round.Timable[K], leftOver(K).size());
     }
-    if (Round.CompileS)
-      Round.Most = settingsFor(*Round.CompileS, AssemblyS);
+    if (Round.CompileS && Assembled > 0) {
+      Round.Most = settingsFor(*Round.CompileS, AssemblyS / double(Assembled));
+      Round.PatienceS = patienceS(*Round.CompileS, AssemblyS);
+    }
     // With the least effort there is no further round.
-    if (AssemblyS == 0 && State.Request.Options.Effort > 0)
+    if (Assembled == 0 && State.Request.Options.Effort > 0)
       Round.FirstAssemblyS = Round.CompileS;
     return Round;
   };

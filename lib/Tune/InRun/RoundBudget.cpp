@@ -102,6 +102,11 @@ double RoundBudget::forLongReplays(double SpentS, bool First, const GainProspect
   return std::max(RoundReplayShare * Round, Spare - RoundCompileShare * Round);
 }
 
+double carve::patienceS(double CompileS, double AssemblyS) {
+  constexpr double AssemblyShare = 1 - RoundCompileShare - RoundReplayShare;
+  return std::max(0.0, CompileS * AssemblyShare / RoundCompileShare - AssemblyS);
+}
+
 size_t carve::settingsFor(double CompileS, double AssemblyS) {
   constexpr double Least = 4, Most = 1e6;
   return size_t(AssemblyS > 0 ? std::clamp(CompileS / AssemblyS, Least, Most) : Most);

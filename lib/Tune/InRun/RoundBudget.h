@@ -85,8 +85,13 @@ private:
   double spareS(double SpentS, const GainProspect &Prospect) const;
 };
 
-/// The shares of a round's time: what is compiled is then assembled once more, all in one module.
+/// The shares of a round's time. The rest is for modules that have to be assembled once more.
 inline constexpr double RoundCompileShare = 0.3, RoundReplayShare = 0.4;
+
+/// The seconds for which a later round that compiles for \p CompileS seconds may await PTX of other
+/// front ends: what it has to assemble its module once more, without the \p AssemblyS seconds that
+/// the last module took. Variants that join the program's own image take hardly any.
+double patienceS(double CompileS, double AssemblyS);
 
 /// How many settings a round may compile that has \p CompileS seconds for it, and as many to
 /// assemble its module, where each takes \p AssemblyS seconds: at least 4, so that a program whose

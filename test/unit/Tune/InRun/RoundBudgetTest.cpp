@@ -190,6 +190,13 @@ TEST(RoundBudget, replaysAfterALongCompile_takeWhatTheyWerePlannedWith) {
   EXPECT_DOUBLE_EQ(B.forReplays(13, true, 0.2), 0.4) << "the first round has some time";
 }
 
+TEST(RoundBudget, lateFrontEnds_haveTheTimeThatNoModuleTakes) {
+  // A round of 5 s compiles for 1.5 s, replays for 2 s, and has as long to assemble as to compile.
+  EXPECT_NEAR(patienceS(1.5, 0), 1.5, 1e-9);
+  EXPECT_NEAR(patienceS(1.5, 0.4), 1.1, 1e-9);
+  EXPECT_EQ(patienceS(1.5, 2), 0);
+}
+
 TEST(RoundBudget, settingsOfARound_areAsManyAsCanBeAssembled) {
   EXPECT_EQ(settingsFor(1.5, 0.1), 15u);
   EXPECT_EQ(settingsFor(1.5, 3), 4u) << "something is always tried";
