@@ -7,6 +7,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
+
 using namespace carve;
 
 llvm::Expected<std::string> JoinedModules::ownImage(size_t Module) const {
@@ -58,16 +60,34 @@ llvm::Expected<Assembled> JoinedModules::join(size_t Module, const JobBuild &Bui
   return joined(*Own, Clones);
 }
 
-bool JoinedModules::takes(size_t Kernel) const {
-  const JobKernel &K = Job.Kernels[Kernel];
-  JobVariant Control;
-  Control.CloneName = cloneName(K.Traced.Kernel, {});
-  const size_t Module = K.Modules.front();
-  llvm::Expected<std::vector<CompiledClone>> Clones =
-      Compiler.compiledClones(Module, Kernel, Control);
-  llvm::Expected<std::string> Own = Clones ? ownImage(Module) : Clones.takeError();
-  llvm::Expected<Assembled> Made = Own ? joined(*Own, *Clones) : Own.takeError();
-  if (!Made)
-    llvm::consumeError(Made.takeError());
-  return Made && K.Modules.size() == 1;
+/// Whether the defaults of \p Kernels can be added to \p Module, as their control copies.
+bool JoinedModules::join(size_t Module, llvm::ArrayRef<size_t> Kernels) const {
+  std::vector<JoinedKernel> Added;
+  for (size_t K : Kernels) {
+    JobVariant Control;
+    Control.CloneName = cloneName(Job.Kernels[K].Traced.Kernel, {});
+    llvm::Expected<std::vector<CompiledClone>> Clones = Compiler.compiledClones(Module, K, Control);
+    if (!Clones) {
+      llvm::consumeError(Clones.takeError());
+      return false;
+    }
+    Added.push_back(Clones->front().Code);
+  }
+  llvm::Expected<std::string> Own = ownImage(Module);
+  llvm::Expected<std::string> Joined = Own ? joinKernels(*Own, Added) : Own.takeError();
+  if (!Joined)
+    llvm::consumeError(Joined.takeError());
+  return bool(Joined);
+}
+
+std::set<size_t> JoinedModules::joining(const std::set<size_t> &Kernels) const {
+  std::map<size_t, std::vector<size_t>> ByModule;
+  for (size_t K : Kernels)
+    if (Job.Kernels[K].Modules.size() == 1)
+      ByModule[Job.Kernels[K].Modules.front()].push_back(K);
+  std::set<size_t> Joining;
+  for (const auto &[Module, Its] : ByModule)
+    if (join(Module, Its))
+      Joining.insert(Its.begin(), Its.end());
+  return Joining;
 }

@@ -6,6 +6,8 @@
 #include "Cubin/Assembler.h"
 #include "Tune/Variants/VariantCompiler.h"
 
+#include <set>
+
 namespace carve {
 
 /// The modules of one job with their compiled variants.
@@ -21,11 +23,13 @@ public:
   /// variant was not compiled for this module, or as joinKernels() does. It may be called for
   /// several modules at once.
   llvm::Expected<Assembled> join(size_t Module, const JobBuild &Built) const;
-  /// Whether variants of \p Kernel can be joined to its module, by its default, which compile() has
-  /// made.
-  bool takes(size_t Kernel) const;
+  /// Those of \p Kernels whose variants can be joined to their module, by the defaults, which
+  /// compile() has made. The kernels of one module can, or none of them: a large image is tried
+  /// once.
+  std::set<size_t> joining(const std::set<size_t> &Kernels) const;
 
 private:
+  bool join(size_t Module, llvm::ArrayRef<size_t> Kernels) const;
   llvm::Expected<std::string> ownImage(size_t Module) const;
 
   const TuningJob &Job;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <utility>
 
 using namespace carve;
@@ -65,15 +66,16 @@ std::map<size_t, size_t> carve::roomInModule(const VariantCompiler &Compiler,
   // On the hosts of H200s with 16 and 21 cores, 15 to 31 kernels of 1.9 s each took a seventh.
   const double AtOnce = std::max(1.0, llvm::hardware_concurrency().compute_thread_count() / 2.0);
   constexpr size_t Least = 4;
+  std::set<size_t> Kernels;
+  for (const SettingRequest &R : Compiled)
+    Kernels.insert(R.Kernel);
+  const std::set<size_t> Joining = LimitS ? Joined.joining(Kernels) : Kernels;
   std::map<size_t, size_t> Room;
-  std::map<size_t, double> AssemblyS; // By kernel: of one of its variants.
   double Seconds = 0;
   size_t Count = 0;
   for (const SettingRequest &R : Compiled) {
-    auto [Known, New] = AssemblyS.try_emplace(R.Kernel, 0);
-    if (New && LimitS && !Joined.takes(R.Kernel))
-      Known->second = Compiler.secondsOfDefault(R.Kernel) / AtOnce;
-    const double Needed = Known->second;
+    const double Needed =
+        Joining.count(R.Kernel) ? 0 : Compiler.secondsOfDefault(R.Kernel) / AtOnce;
     if (LimitS && Seconds + Needed > *LimitS && Count >= Least)
       continue;
     Seconds += Needed;
