@@ -18,6 +18,18 @@ llvm::Expected<std::string> JoinedModules::ownImage(size_t Module) const {
   return Context.Store.blob(Digest);
 }
 
+/// The default of \p Kernel as compile() has made it, under the name \p Name.
+llvm::Expected<CompiledClone> JoinedModules::compiledDefault(size_t Module, size_t Kernel,
+                                                             std::string Name) const {
+  JobVariant Default;
+  Default.CloneName = std::move(Name);
+  llvm::Expected<std::vector<CompiledClone>> Made =
+      Compiler.compiledClones(Module, Kernel, Default);
+  if (!Made)
+    return Made.takeError();
+  return std::move(Made->front());
+}
+
 /// Adds \p Clones to \p Own.
 static llvm::Expected<Assembled> joined(llvm::StringRef Own, llvm::ArrayRef<CompiledClone> Clones) {
   std::vector<JoinedKernel> Added;
@@ -48,7 +60,8 @@ llvm::Expected<Assembled> JoinedModules::join(size_t Module, const JobBuild &Bui
   if (!Own)
     return Own.takeError();
   std::vector<CompiledClone> Clones;
-  for (size_t K : Job.Modules[Module].Kernels)
+  std::vector<KernelResources> Defaults;
+  for (size_t K : Job.Modules[Module].Kernels) {
     for (const JobVariant &V : llvm::drop_begin(Built.Kernels[K].Variants)) {
       if (!V.InModule)
         continue;
@@ -57,21 +70,31 @@ llvm::Expected<Assembled> JoinedModules::join(size_t Module, const JobBuild &Bui
         return Made.takeError();
       llvm::append_range(Clones, std::move(*Made));
     }
-  return joined(*Own, Clones);
+    if (Built.Kernels[K].timedTogether() == 0)
+      continue;
+    llvm::Expected<CompiledClone> Default =
+        compiledDefault(Module, K, Job.Kernels[K].Traced.Kernel);
+    if (!Default)
+      return Default.takeError();
+    Defaults.push_back(std::move(Default->Resources));
+  }
+  llvm::Expected<Assembled> Made = joined(*Own, Clones);
+  if (Made) // The image does not tell what ptxas has reported, such as what it spills.
+    llvm::append_range(Made->Kernels, std::move(Defaults));
+  return Made;
 }
 
 /// Whether the defaults of \p Kernels can be added to \p Module, as their control copies.
-bool JoinedModules::join(size_t Module, llvm::ArrayRef<size_t> Kernels) const {
+bool JoinedModules::takes(size_t Module, llvm::ArrayRef<size_t> Kernels) const {
   std::vector<JoinedKernel> Added;
   for (size_t K : Kernels) {
-    JobVariant Control;
-    Control.CloneName = cloneName(Job.Kernels[K].Traced.Kernel, {});
-    llvm::Expected<std::vector<CompiledClone>> Clones = Compiler.compiledClones(Module, K, Control);
-    if (!Clones) {
-      llvm::consumeError(Clones.takeError());
+    llvm::Expected<CompiledClone> Control =
+        compiledDefault(Module, K, cloneName(Job.Kernels[K].Traced.Kernel, {}));
+    if (!Control) {
+      llvm::consumeError(Control.takeError());
       return false;
     }
-    Added.push_back(Clones->front().Code);
+    Added.push_back(Control->Code);
   }
   llvm::Expected<std::string> Own = ownImage(Module);
   llvm::Expected<std::string> Joined = Own ? joinKernels(*Own, Added) : Own.takeError();
@@ -87,7 +110,7 @@ std::set<size_t> JoinedModules::joining(const std::set<size_t> &Kernels) const {
       ByModule[Job.Kernels[K].Modules.front()].push_back(K);
   std::set<size_t> Joining;
   for (const auto &[Module, Its] : ByModule)
-    if (join(Module, Its))
+    if (takes(Module, Its))
       Joining.insert(Its.begin(), Its.end());
   return Joining;
 }

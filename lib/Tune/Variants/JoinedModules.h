@@ -19,9 +19,9 @@ public:
       : Job(Job), Sources(Sources), Context(Context), Compiler(Compiler) {}
 
   /// Returns the program's own image of \p Module with the marked variants (JobVariant::InModule)
-  /// of \p Built added, and what ptxas reported of them. Fails if the program has no image, if a
-  /// variant was not compiled for this module, or as joinKernels() does. It may be called for
-  /// several modules at once.
+  /// of \p Built added, and what ptxas reported of them and of the defaults. Fails if the program
+  /// has no image, if a variant was not compiled for this module, or as joinKernels() does. It may
+  /// be called for several modules at once.
   llvm::Expected<Assembled> join(size_t Module, const JobBuild &Built) const;
   /// Those of \p Kernels whose variants can be joined to their module, by the defaults, which
   /// compile() has made. The kernels of one module can, or none of them: a large image is tried
@@ -29,7 +29,9 @@ public:
   std::set<size_t> joining(const std::set<size_t> &Kernels) const;
 
 private:
-  bool join(size_t Module, llvm::ArrayRef<size_t> Kernels) const;
+  bool takes(size_t Module, llvm::ArrayRef<size_t> Kernels) const;
+  llvm::Expected<CompiledClone> compiledDefault(size_t Module, size_t Kernel,
+                                                std::string Name) const;
   llvm::Expected<std::string> ownImage(size_t Module) const;
 
   const TuningJob &Job;
