@@ -29,12 +29,12 @@ struct RoundLimits {
   std::optional<double> CompileS;
   /// Seconds beyond CompileS for which PTX of other front ends is awaited that is being made then.
   double PatienceS = 0;
-  /// How many settings of all kernels are compiled at most. What is then timed is assembled once
-  /// more, in one module, and no clock ends that.
+  /// How many settings of all kernels are compiled at most. What is then timed and cannot join its
+  /// module (JoinedModules) is assembled once more with it, and no clock ends that.
   size_t Most = std::numeric_limits<size_t>::max();
-  /// Seconds that ptxas may take for this module, where no earlier one has told Most. What it took
-  /// for the kernels' own code then says how many of the compiled variants may be in the module,
-  /// four at least. The others may come later. A list of settings has no such limit.
+  /// Seconds that ptxas may take for such a module, where no earlier one has told Most. What it
+  /// took for the kernels' own code then says how many of the compiled variants may be in the
+  /// module, four at least. The others may come later. A list of settings has no such limit.
   std::optional<double> FirstAssemblyS = {};
   /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
   /// places. Empty if there are none.
