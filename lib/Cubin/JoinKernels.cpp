@@ -179,14 +179,18 @@ Error KernelJoin::addModuleInfo(const CubinElf &Elf, StringRef Kernel) {
     return unsupported("other-attributes", "an image says nothing about its kernels");
   std::string &All = Parts.Sections[To - Base.Sections.data()].Content;
   constexpr size_t HeaderBytes = 4;
+  bool Known = true;
   forEachInfo(From->Bytes, [&](const CubinInfo &Info) {
-    if (Info.Payload.size() != 8 || Info.Symbol >= Elf.Symbols.size() ||
+    if (Info.Payload.size() < 8 || Info.Symbol >= Elf.Symbols.size() ||
         Elf.ownerOf(Elf.Symbols[Info.Symbol]) != Kernel)
       return;
+    Known &= Info.Payload.size() == 8;
     std::string Entry(Info.Payload.data() - HeaderBytes, HeaderBytes + Info.Payload.size());
     write32le(Entry.data() + HeaderBytes, *Symbols.find(Info.Symbol));
     All += Entry;
   });
+  if (!Known)
+    return unsupported("other-attributes", "`.nv.info` says more of " + Kernel.str());
   return Error::success();
 }
 

@@ -173,7 +173,7 @@ Error SymbolPlaces::moveInfo(std::string &Bytes) const {
   forEachInfo(Bytes, [&](const CubinInfo &Info) {
     // The only attributes whose payload has symbols: the constants that hold the parameters, and
     // the list of external functions.
-    size_t Words = Info.Attribute == AttrParamCbank ? 1
+    size_t Words = Info.Attribute == AttrParamCbank ? std::min<size_t>(1, Info.Payload.size() / 4)
                    : Info.Attribute == AttrExterns  ? Info.Payload.size() / 4
                                                     : 0;
     for (size_t Word = 0; Word < Words && !Failed; ++Word) {

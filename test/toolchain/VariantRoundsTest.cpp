@@ -171,6 +171,45 @@ TEST_F(VariantRoundsTest, compiledVariants_joinTheModuleWithoutPtxas) {
       }
 }
 
+/// The images of kernels that print may number the addresses of variables in another way than the
+/// module does. What cannot join is left out, or the module is assembled.
+TEST_F(VariantRoundsTest, kernelPrintsBesideVariables_allThatIsMarkedIsInTheModule) {
+  std::string Text = read("three.cu");
+  auto Replace = [&](llvm::StringRef From, llvm::StringRef To) {
+    size_t At = Text.find(From);
+    ASSERT_NE(At, std::string::npos) << From.str();
+    Text.replace(At, From.size(), To);
+  };
+  Replace("template <int", "#include <cstdio>\n__device__ double W[8], V[8];\n\ntemplate <int");
+  Replace("{ mix<24>(Y, X, N); }", "{ mix<24>(Y, X, N); if (N < 0) printf(\"%d\\n\", N); }");
+  Replace("{ mix<32>(Y, X, N); }", "{ mix<32>(Y, X, N); Y[0] += W[N & 7] * V[N & 7]; }");
+  write("three.cu", Text);
+  build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
+  RecordedJob Recorded(
+      llvm::cantFail(readFile(CARVE_TEST_INPUTS "/samples/three.samples", FileLimit::None)),
+      store(), Tools, Runner);
+  Recorded.Options.Effort = DefaultEffort;
+  JobBuild Built(Recorded.Job);
+  VariantRounds Rounds(Recorded.Job, Recorded.Sources, Recorded.Context, Built);
+  RoundLimits Limits{std::vector<size_t>(Recorded.Job.Kernels.size(), 100), /*CompileS=*/1e3};
+  Limits.Most = 24;
+  ASSERT_TRUE(Rounds.next(Limits));
+  Rounds.select(Rounds.added());
+  Rounds.assemble();
+  std::map<std::string, CubinKernel> InModule;
+  for (CubinKernel &K : llvm::cantFail(parseCubin(Built.Modules[0].Cubin)).Kernels)
+    InModule[K.Resources.Name] = K;
+  size_t Marked = 0;
+  for (const KernelBuild &K : Built.Kernels)
+    for (const JobVariant &V : K.Variants)
+      if (V.InModule) {
+        ++Marked;
+        ASSERT_TRUE(InModule.count(V.CloneName)) << V.CloneName;
+        EXPECT_EQ(InModule[V.CloneName].CodeDigest, V.CodeDigest) << V.CloneName;
+      }
+  EXPECT_GT(Marked, 12u) << "most are there, by one way or the other";
+}
+
 /// PTX of another front end takes longer than there is time to compile, and is awaited for as long
 /// as the patience lasts.
 TEST_F(VariantRoundsTest, frontEndIsLate_isAwaitedWithPatience) {

@@ -87,9 +87,11 @@ static void weighWarmth(InRunShape &Shape, double TracedNs) {
   if (Warm.empty())
     return;
   Shape.WarmNs = median(Warm);
-  // A kernel may be slower from a cache that others have left full of what they wrote.
+  // A kernel may be slower from a cache that others have left full of what they wrote. Where the
+  // two are alike, noise must not make it so.
+  constexpr double LeastSlower = 0.01;
   double Span = Shape.ColdNs - Shape.WarmNs;
-  if (Span != 0)
+  if (Span > 0 || -Span >= LeastSlower * Shape.ColdNs)
     Shape.WarmWeight = std::clamp((Shape.ColdNs - TracedNs) / Span, 0.0, 1.0);
 }
 

@@ -19,19 +19,18 @@ public:
       : Job(Job), Sources(Sources), Context(Context), Compiler(Compiler) {}
 
   /// Returns the program's own image of \p Module with the marked variants (JobVariant::InModule)
-  /// of \p Built added, and what ptxas reported of them and of the defaults. Fails if the program
-  /// has no image, if a variant was not compiled for this module, or as joinKernels() does. It may
-  /// be called for several modules at once.
-  llvm::Expected<Assembled> join(size_t Module, const JobBuild &Built) const;
-  /// Those of \p Kernels whose variants can be joined to their module, by the defaults, which
-  /// compile() has made. The kernels of one module can, or none of them: a large image is tried
-  /// once.
-  std::set<size_t> joining(const std::set<size_t> &Kernels) const;
+  /// of \p Built added, and what ptxas reported of them and of the defaults. Clones that do not fit
+  /// are left out and added to \p Unfit, if most fit. Fails if the program has no image, if a
+  /// variant was not compiled for this module, if many or a control copy do not fit, and if the
+  /// image has other code for a kernel than ptxas makes of its PTX. It may be called for several
+  /// modules at once.
+  llvm::Expected<Assembled> join(size_t Module, const JobBuild &Built, UnfitKernels &Unfit) const;
+  /// The kernels of the settings \p Compiled whose variants need not be assembled once more: those
+  /// all of whose modules can be joined from what was compiled.
+  std::set<size_t> joining(llvm::ArrayRef<SettingRequest> Compiled) const;
 
 private:
-  bool takes(size_t Module, llvm::ArrayRef<size_t> Kernels) const;
-  llvm::Expected<CompiledClone> compiledDefault(size_t Module, size_t Kernel,
-                                                std::string Name) const;
+  bool takes(size_t Module, llvm::ArrayRef<SettingRequest> Compiled) const;
   llvm::Expected<std::string> ownImage(size_t Module) const;
 
   const TuningJob &Job;

@@ -223,8 +223,12 @@ void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
   runInParallel(Wanted.size(), [&](size_t I) {
     const ParsedModule &M = Sources.of(Wanted[I]);
     CloneFailures Failures;
-    llvm::Expected<Assembled> Image = Joined.join(Wanted[I], Built);
+    UnfitKernels Unfit;
+    llvm::Expected<Assembled> Image = Joined.join(Wanted[I], Built, Unfit);
+    for (auto &[Clone, Why] : Unfit)
+      Failures[Clone] = "not joined: " + Why;
     if (!Image) {
+      Failures.clear();
       logLine(M.Source.Output + ": is assembled: " + llvm::toString(Image.takeError()));
       std::vector<AssembledClone> Clones = clonesOf(Wanted[I], Compiler, Job, Built, Failures);
       Image = assembleAccepted(M, std::move(Clones), Context, Failures);

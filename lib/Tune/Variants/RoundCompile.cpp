@@ -66,10 +66,7 @@ std::map<size_t, size_t> carve::roomInModule(const VariantCompiler &Compiler,
   // On the hosts of H200s with 16 and 21 cores, 15 to 31 kernels of 1.9 s each took a seventh.
   const double AtOnce = std::max(1.0, llvm::hardware_concurrency().compute_thread_count() / 2.0);
   constexpr size_t Least = 4;
-  std::set<size_t> Kernels;
-  for (const SettingRequest &R : Compiled)
-    Kernels.insert(R.Kernel);
-  const std::set<size_t> Joining = LimitS ? Joined.joining(Kernels) : Kernels;
+  const std::set<size_t> Joining = LimitS ? Joined.joining(Compiled) : std::set<size_t>();
   std::map<size_t, size_t> Room;
   double Seconds = 0;
   size_t Count = 0;

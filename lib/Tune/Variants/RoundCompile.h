@@ -25,7 +25,7 @@ compileInTime(VariantCompiler &Compiler, llvm::ArrayRef<SettingRequest> Wanted,
 /// modules of a round, by kernel, if ptxas may take \p LimitS seconds for them; four in any case,
 /// and all without a limit. What ptxas took for a kernel's default tells how long a variant of it
 /// takes there: less than alone, because ptxas assembles the kernels of a module at once. Variants
-/// that can join their module need no ptxas.
+/// of kernels all of whose modules are joined (JoinedModules) need no ptxas.
 std::map<size_t, size_t> roomInModule(const VariantCompiler &Compiler, const JoinedModules &Joined,
                                       llvm::ArrayRef<SettingRequest> Compiled,
                                       std::optional<double> LimitS);

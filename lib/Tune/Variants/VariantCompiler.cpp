@@ -77,21 +77,38 @@ VariantCompiler::clones(size_t Module, size_t Kernel, const JobVariant &Variant)
   return Clones;
 }
 
+/// \p C as compile() has made it, under the name \p Name.
+llvm::Expected<CompiledClone> VariantCompiler::compiledClone(size_t Module, const SettingCode &C,
+                                                             std::string Name) const {
+  if (Job.Kernels[C.Kernel].Modules.front() != Module)
+    return unsupported("other-module", "its clones were compiled in another module");
+  auto Made = Done.find(withoutEmptyFlavour(C));
+  if (Made == Done.end() || !Made->second.Image)
+    return unsupported("not-compiled", "no image of " + Name + " was kept");
+  const CompiledSetting &Own = Made->second;
+  CompiledClone Clone{{*Own.Image, Own.NameInImage, Name}, Own.Resources, Own.CodeDigest};
+  Clone.Resources.Name = std::move(Name);
+  return Clone;
+}
+
 llvm::Expected<std::vector<CompiledClone>>
 VariantCompiler::compiledClones(size_t Module, size_t Kernel, const JobVariant &Variant) const {
-  if (Job.Kernels[Kernel].Modules.front() != Module)
-    return unsupported("other-module", "its clones were compiled in another module");
   std::vector<CompiledClone> Clones;
   for (const auto &[I, Wanted] : llvm::enumerate(codesOf(Kernel, Variant))) {
-    std::string Name = Variant.Codes.empty() ? Variant.CloneName : Variant.Codes[I].CloneName;
-    auto Made = Done.find(withoutEmptyFlavour(Wanted));
-    if (Made == Done.end() || !Made->second.Image)
-      return unsupported("not-compiled", Name + " was not compiled by itself");
-    const CompiledSetting &Own = Made->second;
-    Clones.push_back({{*Own.Image, Own.NameInImage, Name}, Own.Resources, Own.CodeDigest});
-    Clones.back().Resources.Name = std::move(Name);
+    llvm::Expected<CompiledClone> Clone = compiledClone(
+        Module, Wanted, Variant.Codes.empty() ? Variant.CloneName : Variant.Codes[I].CloneName);
+    if (!Clone)
+      return Clone.takeError();
+    Clones.push_back(std::move(*Clone));
   }
   return Clones;
+}
+
+llvm::Expected<std::vector<CompiledClone>>
+VariantCompiler::compiledClones(size_t Module, const SettingRequest &R) const {
+  JobVariant V{R.Setting, cloneName(Job.Kernels[R.Kernel].Traced.Kernel, R.Setting), {}, "", ""};
+  V.Codes = guardedCodesOf(Job, R);
+  return compiledClones(Module, R.Kernel, V);
 }
 
 /// \p C without its front-end cap and knob if they do not change the kernel's PTX.
@@ -225,7 +242,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
   auto Begin = std::chrono::steady_clock::now();
   auto IsOverLimit = [&] { return LimitS() > 0 && secondsSince(Begin) >= LimitS(); };
   llvm::Expected<Assembled> Made = AssembleText(M.Ptx.clonesAlone(Clones, Names));
-  // SettingCode or variables may name an entry that was left out.
+  // Code or variables may name an entry that was left out.
   if (!Made && !IsOverLimit() && !isOutOfTime()) {
     llvm::consumeError(Made.takeError());
     Begin = std::chrono::steady_clock::now();
@@ -249,7 +266,11 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece,
   for (const KernelResources &R : Made->Kernels)
     Reported[R.Name] = &R;
   std::map<SettingCode, CountedKernel> OfPtx;
-  const auto Whole = std::make_shared<const std::string>(Made->CubinBytes);
+  // Images repeat the data of the module.
+  constexpr size_t MostKeptBytes = 16 << 20;
+  std::shared_ptr<const std::string> Whole;
+  if (Made->CubinBytes.size() <= MostKeptBytes)
+    Whole = std::make_shared<const std::string>(Made->CubinBytes);
   for (size_t I = 0; I < Piece.size(); ++I) {
     auto C = Compiled.find(Names[I]);
     if (C == Compiled.end())

@@ -26,6 +26,7 @@ struct CompiledSetting {
   /// are those of the first.
   std::vector<GuardedCode> Codes = {};
   /// The image that has its code, or that of the first of Codes, and the name of the code in it.
+  /// Images with much data are not kept.
   std::shared_ptr<const std::string> Image = nullptr;
   std::string NameInImage = {};
 };
@@ -82,6 +83,9 @@ public:
   /// The same clones as compile() has made them. Fails if it has not, or for another module.
   llvm::Expected<std::vector<CompiledClone>> compiledClones(size_t Module, size_t Kernel,
                                                             const JobVariant &Variant) const;
+  /// The clones of the variant that \p R asks for; of the default, its control copy.
+  llvm::Expected<std::vector<CompiledClone>> compiledClones(size_t Module,
+                                                            const SettingRequest &R) const;
 
 private:
   /// A code to compile, and the place for its result.
@@ -89,6 +93,8 @@ private:
   unsigned smemSpillingThreads(const SettingCode &C, const PtxEntry &Entry) const;
   llvm::Expected<CloneRequest> clone(size_t Module, const SettingCode &C, std::string Name) const;
   SettingCode withoutEmptyFlavour(SettingCode C) const;
+  llvm::Expected<CompiledClone> compiledClone(size_t Module, const SettingCode &C,
+                                              std::string Name) const;
   CompiledSetting joined(const SettingRequest &R,
                          llvm::ArrayRef<std::optional<SettingCode>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
