@@ -88,7 +88,7 @@ std::vector<uint32_t> ElfParts::order() const {
 }
 
 /// The segments of \p Sections, in the order of the file, with the places that they have there:
-/// one for each row of sections with the same access.
+/// one for each run of consecutive sections with the same access.
 static std::vector<ELF64LE::Phdr> segmentsOf(ArrayRef<ElfParts::Section> Sections) {
   std::vector<ELF64LE::Phdr> Segments;
   uint64_t Access = 0;

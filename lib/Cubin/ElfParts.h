@@ -35,7 +35,8 @@ struct ElfParts {
   uint32_t addSymbol(llvm::object::ELF64LE::Sym New, llvm::StringRef Name);
 
   /// Returns the file, as ptxas lays it out: sections one behind the other, each at its alignment,
-  /// then the table of sections, and then a segment for each row of sections with the same access.
+  /// then the table of sections, and then a segment for each run of consecutive sections with the
+  /// same access.
   std::string write() const;
 
   std::vector<Section> Sections; ///< By number.

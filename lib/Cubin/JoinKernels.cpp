@@ -5,8 +5,8 @@
 //   symbols of K, and of its sections                    added at the end of the table
 //   .nv.info .nv.callgraph                               the entries of K are added
 //
-// A section is put behind the last one of its kind, because a segment covers sections of one kind
-// that stand in a row.
+// A section is put behind the last one of its kind, because a segment covers consecutive sections
+// of one kind.
 
 #include "Cubin/JoinKernels.h"
 

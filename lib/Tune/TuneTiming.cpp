@@ -37,7 +37,7 @@ constexpr double RatherThanARun = 0.1;
 
 /// The part of a run for which the first round awaits PTX of other front ends when its time to
 /// compile is over. They promise more than most other settings, and would need a run of their own
-/// later. Later rounds would take the time of the confirmation.
+/// later. What later rounds may await is patienceS(): more would take the confirmation's time.
 constexpr double FlavourPatience = 0.4;
 
 double replaySeconds(const TuneState &State) {

@@ -96,7 +96,7 @@ TEST(JoinKernels, kernelsUnderOtherNames_areWhatTheyWereBesideAllOthers) {
   }
 }
 
-/// Sections of one kind stand in a row, and a segment has all of them.
+/// Sections of one kind follow each other, and one segment covers all of them.
 TEST(JoinKernels, segments_coverWhatIsAdded) {
   const std::string Base = recordedCubin("sm_90");
   const std::string Joined = cantFail(
