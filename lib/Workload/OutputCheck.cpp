@@ -12,12 +12,16 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
   std::lock_guard<std::mutex> Alone(Mutex);
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
-  while (Difference && (Stretch.any() || Plain < MostPlain)) {
-    if (WhyNoRun(/*Stretched=*/false) && ComparedInMemory &&
-        !Reference.difference(Output, /*AnyTimes=*/true)) {
+  while (Difference) {
+    using OtherTimes = OutputReference::OtherTimes;
+    if (ComparedInMemory && !Reference.difference(Output, WhyNoRun(/*Stretched=*/false)
+                                                              ? OtherTimes::Any
+                                                              : OtherTimes::OfFormsThatChange)) {
       logLine("only times differ: " + *Difference);
       return std::nullopt;
     }
+    if (!Stretch.any() && Plain >= MostPlain)
+      break;
     if (std::optional<std::string> Why = WhyNoRun(Stretch.any())) {
       *Difference += "; the default was not run again: " + *Why;
       break;

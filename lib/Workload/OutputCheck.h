@@ -37,11 +37,13 @@ public:
   /// Returns what differs between \p Output and the default's output, as text for a person, or
   /// nothing if they are the same. Before it reports a difference, the default runs again to show
   /// what changes by itself: five times at most in the whole tuning, the first of them with its
-  /// time stretched. If one may not be made, the difference is reported with the reason. If
-  /// not even a run whose time is not stretched may be made, a difference that is only in times
-  /// (withoutTimes()) does not count, provided \p ComparedInMemory: what the kernels of that run
-  /// write was compared with the default's in memory. If a run fails, the difference is
-  /// reported. Runs that are made at once may ask at once. Fails if the tuning was interrupted.
+  /// time stretched. If one may not be made, the difference is reported with the reason.
+  ///
+  /// With \p ComparedInMemory, what the kernels of that run write was compared with the default's
+  /// in memory. Then a difference does not count that is only in times of lines of a form that the
+  /// default has changed (OutputReference::OtherTimes), or, if not even a run whose time is not
+  /// stretched may be made, in any times. If a run fails, the difference is reported. Runs that are
+  /// made at once may ask at once. Fails if the tuning was interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output,
                                                         bool ComparedInMemory = false);
 

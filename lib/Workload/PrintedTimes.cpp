@@ -4,20 +4,36 @@
 
 using namespace carve;
 
-std::string carve::withoutTimes(llvm::StringRef Line) {
-  static constexpr char Number[] = R"((?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf))";
+/// A pattern of units of time and of rates.
+static std::string unitPattern() {
   static constexpr char Unit[] =
       R"((?:(?:milli|micro|nano)?seconds?|[mun]?secs?|[mun]?s|µs|minutes?))";
   static constexpr char Rate[] =
       R"((?:\w+(?: per |/)(?:[mun]?s|sec|second)|[kmgtp]?(?:flops?|hz)))";
+  return std::string("(?:") + Unit + "|" + Rate + ")";
+}
+
+std::string carve::withoutTimes(llvm::StringRef Line) {
+  static constexpr char Number[] = R"((?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf))";
   static const RE2 Blanks(R"([ \t]+)");
-  static const std::string Any = std::string("(?:") + Unit + "|" + Rate + ")";
+  static const std::string Any = unitPattern();
   static const RE2 BeforeUnit(std::string("(?i)(^|[^\\w.])") + Number + "( ?" + Any +
                               "\\b| ?[\\[(]" + Any + "[\\])])");
   static const RE2 AfterUnit("(?i)([\\[(]" + Any + "[\\])] ?[:=]? ?)" + Number);
+  static const RE2 Share("(?i)(# ?[\\[(]?" + Any + "[\\])]?[,;:]? ?[\\[(]? ?)" + Number + "( ?%)");
   std::string Text = Line.str();
   RE2::GlobalReplace(&Text, Blanks, " ");
   RE2::GlobalReplace(&Text, BeforeUnit, "\\1#\\2");
   RE2::GlobalReplace(&Text, AfterUnit, "\\1#");
+  RE2::GlobalReplace(&Text, Share, "\\1#\\2");
+  return Text;
+}
+
+std::string carve::formOfTimes(llvm::StringRef Line) {
+  // A unit behind its number stays, with the mark behind it.
+  static const RE2 Words("(?i)(# ?[\\[(]?" + unitPattern() +
+                         R"(\b)|\pL[\pL\d_]*(?: \pL[\pL\d_]*)*)");
+  std::string Text = withoutTimes(Line);
+  RE2::GlobalReplace(&Text, Words, "\\1w");
   return Text;
 }

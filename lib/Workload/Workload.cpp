@@ -210,23 +210,33 @@ void OutputReference::addDefault(const ProgramOutput &Output) {
   }
   Unordered |= linesMoved(Lines, New);
   for (size_t I = 0; I < Lines.size(); ++I)
-    if (New[I] != Lines[I])
+    if (New[I] != Lines[I]) {
       Masked[I] = true;
+      if (areSameBut(OtherTimes::Any, New[I], Lines[I]))
+        FormsThatChange.insert(formOfTimes(Lines[I]));
+    }
+}
+
+bool OutputReference::areSameBut(OtherTimes Allowed, const std::string &A,
+                                 const std::string &B) const {
+  if (Allowed == OtherTimes::None || withoutTimes(A) != withoutTimes(B))
+    return false;
+  return Allowed == OtherTimes::Any || FormsThatChange.count(formOfTimes(B));
 }
 
 std::optional<std::string> OutputReference::difference(const ProgramOutput &Output,
-                                                       bool AnyTimes) const {
+                                                       OtherTimes Allowed) const {
   if (Output.ExitStatus != First.ExitStatus)
     return "exit status " + std::to_string(Output.ExitStatus) + " instead of " +
            std::to_string(First.ExitStatus);
   for (const auto &[File, Digest] : Output.FileDigests)
     if (!FileMasked.count(File) && First.FileDigests.at(File) != Digest)
       return "the content of " + File + " differs";
-  return Unstable ? std::nullopt : lineDifference(splitLines(Output.Stdout), AnyTimes);
+  return Unstable ? std::nullopt : lineDifference(splitLines(Output.Stdout), Allowed);
 }
 
 std::optional<std::string> OutputReference::lineDifference(const std::vector<std::string> &New,
-                                                           bool AnyTimes) const {
+                                                           OtherTimes Allowed) const {
   if (New.size() != Lines.size())
     return std::to_string(New.size()) + " lines of output instead of " +
            std::to_string(Lines.size());
@@ -239,8 +249,7 @@ std::optional<std::string> OutputReference::lineDifference(const std::vector<std
     return std::nullopt;
   }
   for (size_t I = 0; I < Lines.size(); ++I)
-    if (!Masked[I] && New[I] != Lines[I] &&
-        !(AnyTimes && withoutTimes(New[I]) == withoutTimes(Lines[I])))
+    if (!Masked[I] && New[I] != Lines[I] && !areSameBut(Allowed, New[I], Lines[I]))
       return "line " + std::to_string(I + 1) + " of the output is '" + New[I] + "' instead of '" +
              Lines[I] + "'";
   return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,12 +85,21 @@ probe::TimeStretch revealingStretch(const RunRecord &Run);
 /// every run of the default.
 class OutputReference {
 public:
+  /// Which times (withoutTimes()) may be others, in lines on the same place.
+  enum class OtherTimes {
+    None,
+    /// Those in lines of a form (formOfTimes()) of which a line had other times in another run of
+    /// the default: a program that measures one of them measures the others as well.
+    OfFormsThatChange,
+    Any,
+  };
+
   /// Adds the output of another run of the default.
   void addDefault(const ProgramOutput &Output);
   /// What differs between \p Output and the default's output, as text for a person; nothing if they
-  /// are the same. With \p AnyTimes, lines on the same place may have other times (withoutTimes()).
-  /// At least one default must have been added.
-  std::optional<std::string> difference(const ProgramOutput &Output, bool AnyTimes = false) const;
+  /// are the same but for \p Allowed. At least one default must have been added.
+  std::optional<std::string> difference(const ProgramOutput &Output,
+                                        OtherTimes Allowed = OtherTimes::None) const;
   /// The number of lines that differ between runs of the default. If even the number of lines
   /// differs, it is all lines.
   size_t unstableLines() const;
@@ -101,13 +111,16 @@ public:
 
 private:
   std::optional<std::string> lineDifference(const std::vector<std::string> &New,
-                                            bool AnyTimes) const;
+                                            OtherTimes Allowed) const;
+  /// Whether the lines \p A and \p B differ only in times that \p Allowed lets differ.
+  bool areSameBut(OtherTimes Allowed, const std::string &A, const std::string &B) const;
 
   bool Seen = false, Unstable = false, Unordered = false;
   ProgramOutput First;
   std::vector<std::string> Lines;
-  std::vector<bool> Masked;             ///< Lines that have differed, by line number.
-  std::map<std::string, size_t> Common; ///< How often every run had each line, at least.
+  std::vector<bool> Masked;              ///< Lines that have differed, by line number.
+  std::set<std::string> FormsThatChange; ///< Forms of lines that have differed in times only.
+  std::map<std::string, size_t> Common;  ///< How often every run had each line, at least.
   std::map<std::string, bool> FileMasked;
 };
 

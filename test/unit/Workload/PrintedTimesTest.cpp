@@ -16,10 +16,20 @@ TEST(PrintedTimes, numbersWithUnitsOfTime_areMarked) {
             "#us #s # lookups per second, # MHz");
   EXPECT_EQ(withoutTimes("3 s 4 s"), "# s # s") << "neighbours";
   EXPECT_EQ(withoutTimes("at -3 s"), "at -# s") << "the sign stays";
+  EXPECT_EQ(withoutTimes("0.000001 s, 0.00015 % : SETUP"), "# s, # % : SETUP");
+  EXPECT_EQ(withoutTimes("kernel 3.1 ms (12%), 50 % full"), "kernel # ms (#%), 50 % full");
+}
+
+TEST(PrintedTimes, lines_ofOneFormatHaveOneForm) {
+  std::string Form = formOfTimes("0.000001 s, 0.00015 % : SETUP VARIABLES");
+  EXPECT_EQ(formOfTimes("1.5 s, 98.2 % :  RUN GPU KERNEL"), Form);
+  for (const char *Other : {"1.5 ms, 98.2 % : RUN", "1.5 s : RUN", "RUN : 1.5 s, 98.2 %",
+                            "1.5 s, 98.2 % : RUN 2", "98.2 % : RUN", "RUN"})
+    EXPECT_NE(formOfTimes(Other), Form) << Other;
 }
 
 TEST(PrintedTimes, otherNumbers_stay) {
   for (const char *Line : {"sum 1", "checksum 0.04", "size 12 MB", "12 samples", "v2s", "a.3 s",
-                           "3 m", "energy [J]: 5", "nan s", "", "1 2 3"})
+                           "3 m", "12 %", "energy [J]: 5", "nan s", "", "1 2 3"})
     EXPECT_EQ(withoutTimes(Line), Line);
 }

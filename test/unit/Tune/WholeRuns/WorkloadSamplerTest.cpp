@@ -176,6 +176,33 @@ TEST_F(WorkloadSamplerTest, onlyTimesDifferAndNoTimeIsLeft_isNoFaultIfMemoryWasC
   EXPECT_TRUE(IsSound(false, {0, 0}, "sum 1 in 0.2 s\n")) << "the default";
 }
 
+/// A line that the default has not changed yet may have another time if it changes others of its
+/// form, so no run is made to see whether it changes this one.
+TEST_F(WorkloadSamplerTest, timesOfAFormThatChangesDiffer_isNoFaultIfMemoryWasCompared) {
+  unsigned Defaults = 0;
+  OutputCheck Checked([&](const probe::TimeStretch &By) {
+    ++Defaults;
+    return runWorkload(Spec, Probe, {}, Runner, By, nullptr);
+  });
+  auto IsSound = [&](bool Compared, std::string Printed) {
+    std::vector<SubjectSpace> Selected = subjectsOf(Job, Built, TuningScope::Kernel);
+    Selected[0].Nominee = 2;
+    Selected[0].Compared = Compared;
+    WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Selected, Spec, Probe, Runner, Checked,
+                            Images.path());
+    for (const char *Default : {"0 s : SETUP\n7 s : RUN\n", "0 s : SETUP\n8 s : RUN\n"}) {
+      DefaultOutput = Default;
+      valueOf(Sampler.run({}));
+    }
+    SwappedOutput = std::move(Printed);
+    return !valueOf(Sampler.run({2, 0})).Fault;
+  };
+  EXPECT_TRUE(IsSound(true, "1 s : SETUP\n6 s : RUN\n"));
+  EXPECT_EQ(Defaults, 0u);
+  EXPECT_FALSE(IsSound(false, "1 s : SETUP\n6 s : RUN\n"));
+  EXPECT_GT(Defaults, 0u);
+}
+
 /// The stretched run is made without time for it, so that programs which print times can be tuned.
 /// It is not, where what a timing run has compared says as much.
 TEST_F(WorkloadSamplerTest, noTimeIsLeft_stretchedRunIsMadeOnlyIfMemoryWasNotCompared) {
