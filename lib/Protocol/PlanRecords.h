@@ -183,8 +183,8 @@ struct PlannedShape {
     Shape.MeanNs = uint64_t(Ns);
     return Shape;
   }
-  /// Whether a replay times it warm, too. Filling all of L2 takes some 20 us, which is less than
-  /// 1 % of a longer launch.
+  /// Whether a replay times it cold and warm. Filling all of L2 takes some 20 us, which is less
+  /// than 1 % of a longer launch. A longer one is timed in one of the two ways.
   bool hasWarmTimes() const { return MeanNs < 2'000'000; }
   /// Whether the runs that compare the variants' outputs are timed, and are the first choosing
   /// round. What they find in L2 does not matter, and the times of such launches scatter little.

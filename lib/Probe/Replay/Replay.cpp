@@ -1,6 +1,10 @@
 #include "Probe/Replay/Replay.h"
 
+#include "Probe/Replay/ReplayHazards.h"
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 
 using namespace carve;
@@ -87,20 +91,6 @@ void Replay::putBack() {
   Memory.done();
 }
 
-/// The failure for an address of one of \p Pointed in the saved memory. It says which, so that a
-/// person can find the allocations in the program.
-static Failure pointsToHost(const AddressInMemory &Found, const std::vector<MemoryRange> &Pointed) {
-  std::string What = "points-to-host: " + std::to_string(Found.In.Bytes) +
-                     " bytes of device memory hold an address of ";
-  for (const MemoryRange &Range : Pointed)
-    if (Range.holds(Found.Value))
-      return Failure(What + std::to_string(Range.Bytes) + " bytes of " +
-                     (Range.Kind == MemoryKind::Device && Range.Context == Found.In.Context
-                          ? "a constant with such an address"
-                          : describeShared(Range.Kind)));
-  return Failure(What + "host memory");
-}
-
 Failure Replay::runSaved(Ranges &Of, Result &Out) {
   std::optional<AddressInMemory> Found;
   if (!Of.Pointed.empty())
@@ -156,7 +146,9 @@ Failure Replay::measureSteps() {
     RunNs = std::min(RunNs, passedNs(Step));
   }
   takeComparedTime(DefaultPlace);
-  return measureRepeat();
+  if (Failure Why = measureRepeat())
+    return Why;
+  return measureCaches();
 }
 
 /// Finds out whether the default takes as long on what it has left as on what it found. A kernel
@@ -179,6 +171,31 @@ Failure Replay::measureRepeat() {
   std::vector<double> Ns = Context.Clock->collect();
   if (Ns.size() == 2)
     Repeats = std::max(Ns[0], Ns[1]) <= Alike * std::min(Ns[0], Ns[1]) + ScatterNs;
+  return Failure::none();
+}
+
+/// Finds out whether a launch that is not timed warm is timed after a flush of L2, or with what the
+/// run before it and the restoring have left there: by what takes the default nearer to its time in
+/// the program. A variant may depend on it even if the default does not, and few launches of a
+/// program find L2 empty, so that a flush has to be nearer by 1 %.
+Failure Replay::measureCaches() {
+  if (!Target.Timed || Target.Shape.hasWarmTimes())
+    return Failure::none();
+  const double Traced = double(Target.Shape.MeanNs), Near = Traced / 100;
+  std::array<double, 2> Apart{}; // Without and with a flush.
+  for (bool Flush : {false, true}) {
+    if (Failure Why = prepareRun(Flush))
+      return Why;
+    if (Runs.run(DefaultPlace, /*Timed=*/true) != CUDA_SUCCESS)
+      return Failure("default-refused");
+    std::vector<double> Ns = Context.Clock->collect();
+    if (Ns.empty())
+      return Failure("clock");
+    Apart[Flush] = std::abs(Ns.back() - Traced);
+    if (Apart[false] <= Near)
+      break;
+  }
+  Flushes = Apart[false] > Apart[true] + Near;
   return Failure::none();
 }
 
@@ -319,12 +336,16 @@ Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
   return Failure::none();
 }
 
+Failure Replay::prepareRun(bool Flush) {
+  if (restoresBetween())
+    if (Failure Why = Memory.restore(Verified.dirty()))
+      return Why;
+  return Flush ? Memory.flushL2() : Failure::none();
+}
+
 Failure Replay::timeRound(const std::vector<size_t> &Order) {
   for (size_t V : Order) {
-    if (restoresBetween())
-      if (Failure Why = Memory.restore(Verified.dirty()))
-        return Why;
-    if (Failure Why = Memory.flushL2())
+    if (Failure Why = prepareRun(Flushes))
       return Why;
     if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
       return Failure("launch-refused");

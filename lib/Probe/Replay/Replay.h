@@ -59,6 +59,7 @@ private:
   bool mayVerifyOneMore(size_t Timed) const;
   Failure chooseByComparisons(ReplaySchedule &Schedule);
   Failure timeRounds(const Result &Out);
+  Failure prepareRun(bool Flush);
   Failure timeRound(const std::vector<size_t> &Order);
   Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
@@ -68,6 +69,7 @@ private:
                                                 const std::vector<double> &Ns);
   Failure measureSteps();
   Failure measureRepeat();
+  Failure measureCaches();
   bool restoresBetween() const;
   void putBack();
   double leftNs() const;
@@ -87,6 +89,7 @@ private:
   std::chrono::steady_clock::time_point Begin;
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool Repeats = false;
+  bool Flushes = true; ///< Whether L2 is flushed before each run that is timed cold.
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };

@@ -120,6 +120,19 @@ Failure ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &K
   return reachesPageable(Words, Memory) ? Failure("host-memory") : Failure::none();
 }
 
+Failure carve::probe::pointsToHost(const AddressInMemory &Found,
+                                   const std::vector<MemoryRange> &Pointed) {
+  std::string What = "points-to-host: " + std::to_string(Found.In.Bytes) +
+                     " bytes of device memory hold an address of ";
+  for (const MemoryRange &Range : Pointed)
+    if (Range.holds(Found.Value))
+      return Failure(What + std::to_string(Range.Bytes) + " bytes of " +
+                     (Range.Kind == MemoryKind::Device && Range.Context == Found.In.Context
+                          ? "a constant with such an address"
+                          : describeShared(Range.Kind)));
+  return Failure(What + "host memory");
+}
+
 /// Returns whether an argument looks like an address of the process's own writable memory, on a
 /// device whose kernels can reach that memory.
 bool ReplayHazards::reachesPageable(const std::vector<uint64_t> &Words,

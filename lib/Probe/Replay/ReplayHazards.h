@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Probe/Memory/DeviceMemory.h"
+#include "Probe/Memory/Snapshot.h"
 #include "Probe/Process/EarlyFile.h"
 #include "Probe/Process/Failure.h"
 #include "Probe/Replay/KernelHandles.h"
@@ -44,6 +45,10 @@ private:
 /// Returns the reason why a replay cannot handle memory of \p Kind that a kernel may reach, or null
 /// if it can.
 const char *hazardOfKind(MemoryKind Kind);
+
+/// The failure for an address \p Found in the saved memory that leads to one of \p Pointed. It says
+/// which, so that a person can find the allocations in the program.
+Failure pointsToHost(const AddressInMemory &Found, const std::vector<MemoryRange> &Pointed);
 
 /// Returns whether one of the \p Bytes bytes at \p Data looks like the beginning of an address in
 /// \p Ranges. Only every 4th byte is looked at.

@@ -120,6 +120,32 @@ TEST(ReplayRun, idempotentKernelThatThenHasNothingToDo_findsItsInputsAgain) {
   }
 }
 
+/// A long launch is timed as it is in the program: without a flush of L2, unless the default then
+/// takes another time than it was traced with.
+TEST(ReplayRun, longLaunches_findInL2WhatTheyFindInTheProgram) {
+  struct Case {
+    const char *Scenario, *Caches;
+    uint64_t DefaultNs;
+  };
+  for (const Case &C : {Case{"deterministic", "long", 3'200'000},
+                        {"deterministic", "after-flush", 3'200'000},
+                        {"in-place", "after-flush", 3'200'000},
+                        {"in-place", "after-others", 4'800'000}}) {
+    SCOPED_TRACE(std::string(C.Scenario) + ", " + C.Caches);
+    StandInRun Run(C.Scenario, C.Caches);
+    EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+    unsigned Rounds = 0;
+    for (const Fields &Line : Run.Timed.of("timed")) {
+      EXPECT_EQ(Line.at(10), "0") << "not warm, too";
+      if (Line.at(8) != "default" || Line.at(6) != "confirm")
+        continue;
+      EXPECT_EQ(std::stoull(Line.at(9)), C.DefaultNs);
+      ++Rounds;
+    }
+    EXPECT_GE(Rounds, 5u);
+  }
+}
+
 /// Its output varies, so nothing depends on what it does with what it has left.
 TEST(ReplayRun, kernelThatFailsOnItsOwnOutput_isReplayed) {
   StandInRun Run("rebuilt", "builds");

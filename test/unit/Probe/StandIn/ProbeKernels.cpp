@@ -49,9 +49,15 @@ static void passBus(const KernelCall &Call) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(uint64_t(Ns)));
 }
 
+static std::atomic<ProbeWork> LastWork{ProbeWork::None};
+
+ProbeWork carve::standin::takeLastProbeWork() { return LastWork.exchange(ProbeWork::None); }
+
 static CUresult copy(const KernelCall &Call) {
   passBus(Call);
   bool ToLive = Call.argument<uint32_t>(3) != 0;
+  if (ToLive)
+    LastWork = ProbeWork::Copy;
   forEachPiece(Call, [&](const Piece &P) {
     std::memcpy(at<char>(ToLive ? P.Live : P.Shadow), at<char>(ToLive ? P.Shadow : P.Live),
                 P.Bytes);
@@ -114,7 +120,10 @@ static CUresult scan(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
-static CUresult readAll(const KernelCall &) { return CUDA_SUCCESS; }
+static CUresult readAll(const KernelCall &) {
+  LastWork = ProbeWork::Read;
+  return CUDA_SUCCESS;
+}
 
 #ifdef __SANITIZE_THREAD__
 extern "C" void AnnotateIgnoreReadsBegin(const char *File, int Line);

@@ -215,6 +215,14 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
           uint64_t Ns = TimeNs * countOf(Call) / KnownCount;
           return Bad == "by-count" || follows(Name, countOf(Call)) ? Ns : Ns + Ns / 2;
         };
+      if (Bad == "long" || Bad == "after-flush" || Bad == "after-others")
+        Code.TimeOf = [Ns = 8 * TimeNs, Bad](const KernelCall &) {
+          ProbeWork Before = takeLastProbeWork();
+          bool Slow = Bad == "after-flush"    ? Before == ProbeWork::Read
+                      : Bad == "after-others" ? Before != ProbeWork::Copy
+                                              : false;
+          return Slow ? Ns + Ns / 2 : Ns;
+        };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
         Code.TimeOf = [TimeNs](const KernelCall &) { return LeftAll ? TimeNs / 10 : TimeNs; };

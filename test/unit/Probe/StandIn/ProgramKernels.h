@@ -24,6 +24,9 @@ inline constexpr unsigned KnownCount = 4096;
 ///                 kernel does that builds a tree and follows its addresses
 ///   goes-on       no fault: `append` writes one half of the list, the second if the first is there
 ///   settles       no fault: a launch that finds its own output takes a tenth of the time
+///   long          no fault: all kernels take eight times as long, and more than 2 ms
+///   after-flush   no fault: as long, and half longer if the probe has just read memory
+///   after-others  no fault: as long, and half longer unless the probe has just copied memory
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);
 

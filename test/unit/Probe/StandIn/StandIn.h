@@ -69,6 +69,11 @@ __attribute__((visibility("default"))) std::string kernelInNode(CUgraphExec Of, 
 /// From now on, executable graphs refuse kernels whose names end with \p Ending.
 __attribute__((visibility("default"))) void refuseInGraphs(const std::string &Ending);
 
+/// What a kernel of the probe did last: it has copied to the program's memory, or has only read.
+enum class ProbeWork { None, Copy, Read };
+/// Returns what a kernel of the probe has done since the last call, or None.
+__attribute__((visibility("default"))) ProbeWork takeLastProbeWork();
+
 /// Returns the value that was signalled last.
 __attribute__((visibility("default"))) uint64_t valueOf(CUexternalSemaphore Semaphore);
 
