@@ -23,7 +23,8 @@ static uint64_t passedNs(Clock::time_point Since) {
 Replay::Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
                const ReplayTarget &Target)
     : Driver(Driver), Dog(Dog), Context(Context), Target(Target), Memory(*Context.Memory),
-      Runs(Driver, Dog, Context, Target), Verified(Runs, Memory, Target.Kernel.Planned->Measured),
+      Runs(Driver, Dog, Context, Target), Verified(Runs, Memory, Target.Kernel.Planned->Measured,
+                                                   /*MayDoubt=*/!Target.Shape.isLong()),
       Host(Dog, Runs, Memory, Target), Begin(Clock::now()) {}
 
 LaunchPlace Replay::place() const {
@@ -224,7 +225,7 @@ bool Replay::isUnlike() const {
 /// what a measured variant leaves, nor from what a kernel leaves that works in place or has then
 /// less to do.
 bool Replay::restoresBetween() const {
-  return !Repeats || !Target.Kernel.Planned->Measured.empty();
+  return !repeats() || !Target.Kernel.Planned->Measured.empty();
 }
 
 /// The time in ns of one run in a round, with what is put back before it.
@@ -240,7 +241,7 @@ double Replay::roundsNs(size_t Variants) const {
   // A warm time may need two restores and a run of the default before its own run.
   double Each = coldRunNs();
   if (Target.Shape.hasWarmTimes())
-    Each += Repeats ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
+    Each += repeats() ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
   return Each * double(Target.Shape.leastRuns(Variants));
 }
 
@@ -359,7 +360,7 @@ Failure Replay::timeRound(const std::vector<size_t> &Order) {
 /// Times \p Variant with what its kernel used last in L2. If it can run twice, that is its own cold
 /// run. Otherwise the default runs, what it changed is put back, and then comes the variant.
 Failure Replay::timeWarm(size_t Variant) {
-  if (!Repeats) {
+  if (!repeats()) {
     if (Failure Why = Memory.restore(Verified.dirty()))
       return Why;
     if (Runs.run(DefaultPlace, /*Timed=*/false) != CUDA_SUCCESS)

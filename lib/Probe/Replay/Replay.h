@@ -70,6 +70,8 @@ private:
   Failure measureSteps();
   Failure measureRepeat();
   Failure measureCaches();
+  /// Whether the kernel does the same work again when it runs on what it has left.
+  bool repeats() const { return Repeats && Verified.idempotent(); }
   bool restoresBetween() const;
   void putBack();
   double leftNs() const;
@@ -87,7 +89,7 @@ private:
   Verification Verified;
   HostGuard Host;
   std::chrono::steady_clock::time_point Begin;
-  /// Whether the kernel does the same work again when it runs on what it has left.
+  /// Whether the kernel took as long again when it ran on what it had left.
   bool Repeats = false;
   bool Flushes = true; ///< Whether L2 is flushed before each run that is timed cold.
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;

@@ -42,14 +42,17 @@ struct Judgement {
 /// The verification of one replayed launch.
 class Verification {
 public:
-  /// The variants in \p Measured are expected to compute something else.
-  Verification(ReplayRuns &Runs, Snapshot &Memory, const std::set<size_t> &Measured)
-      : Runs(Runs), Memory(Memory), Measured(Measured) {}
+  /// The variants in \p Measured are expected to compute something else. With \p MayDoubt, an
+  /// output that was always the same may turn out to vary while variants are verified.
+  Verification(ReplayRuns &Runs, Snapshot &Memory, const std::set<size_t> &Measured, bool MayDoubt)
+      : Runs(Runs), Memory(Memory), Measured(Measured), MayDoubt(MayDoubt) {}
 
   /// Runs the default until its output is known. Fails if it cannot be determined.
   Failure learnDefault();
 
-  /// Runs \p Variant and compares its output. A measured variant may have changed bytes that the
+  /// Runs \p Variant and compares its output. Before the first variant is blamed for a difference,
+  /// the default runs some more times: the output of its first runs may have been the same by
+  /// chance. A measured variant may have changed bytes that the
   /// default does not change. The reason may be that the default writes there the value that was
   /// there before. Therefore the default runs after the variant: if it restores these bytes, they
   /// count as dirty(), otherwise the verdict is Stray.
@@ -66,6 +69,7 @@ private:
   Failure learnOnce(bool &Settled);
   Failure learnRepeat();
   Failure learnSpread(bool &Settled);
+  Failure doubt();
   /// Makes one comparison. \p Stray says that something was written where the default does not
   /// write.
   Failure compare(size_t Variant, OutputDifference &Difference, bool &Stray);
@@ -75,6 +79,7 @@ private:
   Snapshot &Memory;
   const std::set<size_t> &Measured;
   std::vector<Span> Dirty;
+  bool MayDoubt;
   bool Deterministic = true, Idempotent = false;
   OutputSpread Spread;
 };

@@ -106,6 +106,19 @@ TEST(ReplayRun, idempotentKernel_isTimedWarmToo) {
     EXPECT_NE(Line.at(10), "0");
 }
 
+/// Its first runs are the same by chance, and no variant is blamed for what later runs do.
+TEST(ReplayRun, kernelThatSeldomVaries_doesNotLoseItsVariants) {
+  StandInRun Run("atomics", "seldom");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+  std::map<std::string, std::string> Found = verdicts(Run.Timed, "sum");
+  EXPECT_EQ(Found.size(), 3u);
+  for (const auto &[Variant, Verdict] : Found)
+    EXPECT_TRUE(Verdict == "equal" || Verdict == "within-spread") << Variant << " " << Verdict;
+  EXPECT_EQ(Run.Timed.of("replayed").at(0).at(6), "0") << "not deterministic after all";
+  EXPECT_FALSE(Run.Timed.of("timed").empty());
+}
+
 /// It may run twice as far as its output is concerned, but would have nothing to do.
 TEST(ReplayRun, idempotentKernelThatThenHasNothingToDo_findsItsInputsAgain) {
   StandInRun Run("deterministic", "settles");
