@@ -8,19 +8,23 @@
 using namespace carve;
 
 llvm::Expected<std::optional<std::string>> OutputCheck::difference(const ProgramOutput &Output,
-                                                                   bool ComparedInMemory) {
+                                                                   MemoryOfRun Memory) {
+  using OtherTimes = OutputReference::OtherTimes;
   std::lock_guard<std::mutex> Alone(Mutex);
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference) {
-    using OtherTimes = OutputReference::OtherTimes;
-    if (ComparedInMemory && !Reference.difference(Output, WhyNoRun(/*Stretched=*/false)
-                                                              ? OtherTimes::Any
-                                                              : OtherTimes::OfFormsThatChange)) {
+    const bool MayAsk = Stretch.any() || Plain < MostPlain;
+    OtherTimes Allowed = OtherTimes::None;
+    if (Memory != MemoryOfRun::NotCompared && MayAsk && WhyNoRun(/*Stretched=*/false))
+      Allowed = OtherTimes::Any;
+    else if (Memory == MemoryOfRun::Same)
+      Allowed = OtherTimes::OfFormsThatChange;
+    if (!Reference.difference(Output, Allowed)) {
       logLine("only times differ: " + *Difference);
       return std::nullopt;
     }
-    if (!Stretch.any() && Plain >= MostPlain)
+    if (!MayAsk)
       break;
     if (std::optional<std::string> Why = WhyNoRun(Stretch.any())) {
       *Difference += "; the default was not run again: " + *Why;
@@ -52,7 +56,7 @@ void OutputCheck::keep(const ProgramOutput &Output) {
 
 llvm::Expected<std::optional<std::string>> OutputCheck::differenceOfKept() {
   for (const ProgramOutput &Output : std::exchange(Kept, {})) {
-    auto Difference = difference(Output, /*ComparedInMemory=*/true);
+    auto Difference = difference(Output, MemoryOfRun::Same);
     if (!Difference || *Difference)
       return Difference;
   }

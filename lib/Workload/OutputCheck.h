@@ -12,6 +12,13 @@
 
 namespace carve {
 
+/// How what the kernels of a run write compares with what those of the default write, in memory.
+enum class MemoryOfRun {
+  NotCompared,
+  WithinSpread, ///< It is no further off than the default's own runs are from each other.
+  Same,
+};
+
 /// The check of one tuning.
 class OutputCheck {
 public:
@@ -39,13 +46,13 @@ public:
   /// what changes by itself: five times at most in the whole tuning, the first of them with its
   /// time stretched. If one may not be made, the difference is reported with the reason.
   ///
-  /// With \p ComparedInMemory, what the kernels of that run write was compared with the default's
-  /// in memory. Then a difference does not count that is only in times of lines of a form that the
-  /// default has changed (OutputReference::OtherTimes), or, if not even a run whose time is not
-  /// stretched may be made, in any times. If a run fails, the difference is reported. Runs that are
-  /// made at once may ask at once. Fails if the tuning was interrupted.
-  llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output,
-                                                        bool ComparedInMemory = false);
+  /// Times may differ by what is known of the run in \p Memory. If that is the same, they may in
+  /// lines of a form that the default changes (OutputReference::OtherTimes). If it is that or
+  /// within the spread, any times may where the budget does not even allow a run that is not
+  /// stretched, although fewer than five were made. If a run fails, the difference is reported.
+  /// Runs that are made at once may ask at once. Fails if the tuning was interrupted.
+  llvm::Expected<std::optional<std::string>>
+  difference(const ProgramOutput &Output, MemoryOfRun Memory = MemoryOfRun::NotCompared);
 
   /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far
   /// as that is known now. Later runs of the default may show that the lines that differ change by

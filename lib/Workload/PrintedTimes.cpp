@@ -20,7 +20,10 @@ std::string carve::withoutTimes(llvm::StringRef Line) {
   static const RE2 BeforeUnit(std::string("(?i)(^|[^\\w.])") + Number + "( ?" + Any +
                               "\\b| ?[\\[(]" + Any + "[\\])])");
   static const RE2 AfterUnit("(?i)([\\[(]" + Any + "[\\])] ?[:=]? ?)" + Number);
-  static const RE2 Share("(?i)(# ?[\\[(]?" + Any + "[\\])]?[,;:]? ?[\\[(]? ?)" + Number + "( ?%)");
+  // A share of the time ends its part of the line: what follows a word, as in `91 % correct`, is
+  // not.
+  static const RE2 Share("(?i)(# ?[\\[(]?" + Any + "[\\])]?[,;:]? ?[\\[(]? ?)" + Number +
+                         R"re(( ?%(?:[\])]| ?[^\w ]|$)))re");
   std::string Text = Line.str();
   RE2::GlobalReplace(&Text, Blanks, " ");
   RE2::GlobalReplace(&Text, BeforeUnit, "\\1#\\2");
@@ -30,9 +33,10 @@ std::string carve::withoutTimes(llvm::StringRef Line) {
 }
 
 std::string carve::formOfTimes(llvm::StringRef Line) {
-  // A unit behind its number stays, with the mark behind it.
-  static const RE2 Words("(?i)(# ?[\\[(]?" + unitPattern() +
-                         R"(\b)|\pL[\pL\d_]*(?: \pL[\pL\d_]*)*)");
+  // The unit of a number stays, with the mark after it.
+  static const std::string Any = unitPattern();
+  static const RE2 Words("(?i)(# ?[\\[(]?" + Any + "\\b|[\\[(]" + Any +
+                         R"([\])])|\pL[\pL\d_]*(?: \pL[\pL\d_]*)*)");
   std::string Text = withoutTimes(Line);
   RE2::GlobalReplace(&Text, Words, "\\1w");
   return Text;

@@ -213,15 +213,21 @@ void OutputReference::addDefault(const ProgramOutput &Output) {
     if (New[I] != Lines[I]) {
       Masked[I] = true;
       if (areSameBut(OtherTimes::Any, New[I], Lines[I]))
-        FormsThatChange.insert(formOfTimes(Lines[I]));
+        FormsThatChange[formOfTimes(Lines[I])].insert(I);
     }
 }
+
+/// A single line may change for a reason of its own, and another of its form be a result.
+static constexpr size_t LeastChanging = 2;
 
 bool OutputReference::areSameBut(OtherTimes Allowed, const std::string &A,
                                  const std::string &B) const {
   if (Allowed == OtherTimes::None || withoutTimes(A) != withoutTimes(B))
     return false;
-  return Allowed == OtherTimes::Any || FormsThatChange.count(formOfTimes(B));
+  if (Allowed == OtherTimes::Any)
+    return true;
+  auto Found = FormsThatChange.find(formOfTimes(B));
+  return Found != FormsThatChange.end() && Found->second.size() >= LeastChanging;
 }
 
 std::optional<std::string> OutputReference::difference(const ProgramOutput &Output,

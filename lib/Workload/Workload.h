@@ -85,11 +85,11 @@ probe::TimeStretch revealingStretch(const RunRecord &Run);
 /// every run of the default.
 class OutputReference {
 public:
-  /// Which times (withoutTimes()) may be others, in lines on the same place.
+  /// Which times (withoutTimes()) may be others, in lines with the same number.
   enum class OtherTimes {
     None,
-    /// Those in lines of a form (formOfTimes()) of which a line had other times in another run of
-    /// the default: a program that measures one of them measures the others as well.
+    /// Those in lines of a form (formOfTimes()) of which two lines or more had other times in
+    /// another run of the default: a program that measures these measures the others as well.
     OfFormsThatChange,
     Any,
   };
@@ -118,9 +118,10 @@ private:
   bool Seen = false, Unstable = false, Unordered = false;
   ProgramOutput First;
   std::vector<std::string> Lines;
-  std::vector<bool> Masked;              ///< Lines that have differed, by line number.
-  std::set<std::string> FormsThatChange; ///< Forms of lines that have differed in times only.
-  std::map<std::string, size_t> Common;  ///< How often every run had each line, at least.
+  std::vector<bool> Masked; ///< Lines that have differed, by line number.
+  /// By form: the numbers of the lines that have differed in times only.
+  std::map<std::string, std::set<size_t>> FormsThatChange;
+  std::map<std::string, size_t> Common; ///< How often every run had each line, at least.
   std::map<std::string, bool> FileMasked;
 };
 

@@ -53,15 +53,21 @@ llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRec
     return Why;
   // Other runs are compared with the untouched program, so no default is run again for it.
   return A.empty() ? Check.reference().difference(Run.Output)
-                   : Check.difference(Run.Output, isCompared(A));
+                   : Check.difference(Run.Output, memoryOf(A));
 }
 
-/// Whether what the variants of \p A write was compared with the default's in memory.
-bool WorkloadSampler::isCompared(const Assignment &A) const {
-  for (size_t S = 0; S < A.size(); ++S)
-    if (A[S] >= FirstPlace && !(Subjects[S].Compared && A[S] == Subjects[S].Nominee))
-      return false;
-  return true;
+/// How what the variants of \p A write compares with what the default writes.
+MemoryOfRun WorkloadSampler::memoryOf(const Assignment &A) const {
+  auto Memory = MemoryOfRun::Same;
+  for (size_t S = 0; S < A.size(); ++S) {
+    if (A[S] < FirstPlace)
+      continue;
+    if (!Subjects[S].Compared || A[S] != Subjects[S].Nominee)
+      return MemoryOfRun::NotCompared;
+    if (Subjects[S].Varies)
+      Memory = MemoryOfRun::WithinSpread;
+  }
+  return Memory;
 }
 
 void WorkloadSampler::note(const Assignment &A, const RunSample &Sample) {

@@ -40,7 +40,7 @@ public:
 private:
   /// Why a run does not count, or nothing if it does. Fails if the tuning was interrupted.
   llvm::Expected<std::optional<std::string>> faultOf(const RunRecord &Run, const Assignment &A);
-  bool isCompared(const Assignment &A) const;
+  MemoryOfRun memoryOf(const Assignment &A) const;
   void note(const Assignment &A, const RunSample &Sample);
 
   const TuningJob &Job;

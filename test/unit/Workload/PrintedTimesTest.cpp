@@ -18,6 +18,7 @@ TEST(PrintedTimes, numbersWithUnitsOfTime_areMarked) {
   EXPECT_EQ(withoutTimes("at -3 s"), "at -# s") << "the sign stays";
   EXPECT_EQ(withoutTimes("0.000001 s, 0.00015 % : SETUP"), "# s, # % : SETUP");
   EXPECT_EQ(withoutTimes("kernel 3.1 ms (12%), 50 % full"), "kernel # ms (#%), 50 % full");
+  EXPECT_EQ(withoutTimes("0.35 s, 91.2 % correct"), "# s, 91.2 % correct");
 }
 
 TEST(PrintedTimes, lines_ofOneFormatHaveOneForm) {
@@ -26,6 +27,8 @@ TEST(PrintedTimes, lines_ofOneFormatHaveOneForm) {
   for (const char *Other : {"1.5 ms, 98.2 % : RUN", "1.5 s : RUN", "RUN : 1.5 s, 98.2 %",
                             "1.5 s, 98.2 % : RUN 2", "98.2 % : RUN", "RUN"})
     EXPECT_NE(formOfTimes(Other), Form) << Other;
+  EXPECT_NE(formOfTimes("elapsed [s]: 0.5"), formOfTimes("frequency [Hz]: 12"));
+  EXPECT_EQ(formOfTimes("elapsed [s]: 0.5"), formOfTimes("of the kernel [s]: 0.1"));
 }
 
 TEST(PrintedTimes, otherNumbers_stay) {

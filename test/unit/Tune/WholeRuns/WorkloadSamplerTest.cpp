@@ -178,29 +178,56 @@ TEST_F(WorkloadSamplerTest, onlyTimesDifferAndNoTimeIsLeft_isNoFaultIfMemoryWasC
 
 /// A line that the default has not changed yet may have another time if it changes others of its
 /// form, so no run is made to see whether it changes this one.
-TEST_F(WorkloadSamplerTest, timesOfAFormThatChangesDiffer_isNoFaultIfMemoryWasCompared) {
+TEST_F(WorkloadSamplerTest, timesOfAFormThatChangesDiffer_isNoFaultIfMemoryIsTheSame) {
   unsigned Defaults = 0;
   OutputCheck Checked([&](const probe::TimeStretch &By) {
     ++Defaults;
     return runWorkload(Spec, Probe, {}, Runner, By, nullptr);
   });
-  auto IsSound = [&](bool Compared, std::string Printed) {
+  auto IsSound = [&](bool Compared, bool Varies, std::string Printed) {
     std::vector<SubjectSpace> Selected = subjectsOf(Job, Built, TuningScope::Kernel);
     Selected[0].Nominee = 2;
     Selected[0].Compared = Compared;
+    Selected[0].Varies = Varies;
     WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Selected, Spec, Probe, Runner, Checked,
                             Images.path());
-    for (const char *Default : {"0 s : SETUP\n7 s : RUN\n", "0 s : SETUP\n8 s : RUN\n"}) {
+    for (const char *Default :
+         {"0 s : SETUP\n7 s : RUN\n3 s : END\n", "0 s : SETUP\n8 s : RUN\n4 s : END\n"}) {
       DefaultOutput = Default;
       valueOf(Sampler.run({}));
     }
     SwappedOutput = std::move(Printed);
     return !valueOf(Sampler.run({2, 0})).Fault;
   };
-  EXPECT_TRUE(IsSound(true, "1 s : SETUP\n6 s : RUN\n"));
+  const char *Other = "1 s : SETUP\n6 s : RUN\n5 s : END\n";
+  EXPECT_TRUE(IsSound(true, false, Other));
   EXPECT_EQ(Defaults, 0u);
-  EXPECT_FALSE(IsSound(false, "1 s : SETUP\n6 s : RUN\n"));
+  EXPECT_FALSE(IsSound(true, true, Other)) << "what it writes varies";
+  EXPECT_FALSE(IsSound(false, false, Other));
   EXPECT_GT(Defaults, 0u);
+}
+
+/// Where the default has run as often as it may, only the lines that it has changed may differ,
+/// although there is no time for another run either.
+TEST_F(WorkloadSamplerTest, noTimeIsLeftAfterAllRuns_onlyTimesDiffer_isAFault) {
+  bool HasTime = true;
+  OutputCheck Checked(
+      [&](const probe::TimeStretch &By) {
+        return runWorkload(Spec, Probe, {}, Runner, By, nullptr);
+      },
+      [&](bool) { return HasTime ? std::nullopt : std::optional<std::string>("no time"); });
+  std::vector<SubjectSpace> Selected = subjectsOf(Job, Built, TuningScope::Kernel);
+  Selected[0].Nominee = 2;
+  Selected[0].Compared = true;
+  WorkloadSampler Sampler(Job, Built, TuningScope::Kernel, Selected, Spec, Probe, Runner, Checked,
+                          Images.path());
+  DefaultOutput = "converged at 0.42 s\n";
+  valueOf(Sampler.run({}));
+  SwappedOutput = "converged at 0.43 s\n";
+  EXPECT_TRUE(valueOf(Sampler.run({2, 0})).Fault);
+  EXPECT_EQ(Checked.runs(), 4u);
+  HasTime = false;
+  EXPECT_TRUE(valueOf(Sampler.run({2, 0})).Fault);
 }
 
 /// The stretched run is made without time for it, so that programs which print times can be tuned.
