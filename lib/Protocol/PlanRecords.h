@@ -184,10 +184,10 @@ struct PlannedShape {
     return Shape;
   }
   /// Whether a replay times it cold and warm. Filling all of L2 takes some 20 us, which is less
-  /// than 1 % of a longer launch. A longer one is timed in one of the two ways.
+  /// than 1 % of a longer launch with many blocks. A longer one is timed in one of the two ways.
   bool hasWarmTimes() const { return MeanNs < 2'000'000; }
   /// Whether the runs that compare the variants' outputs are timed, and are the first choosing
-  /// round. What they find in L2 does not matter, and the times of such launches scatter little.
+  /// round. What they find in L2 seldom matters, and the times of such launches scatter little.
   bool isChosenByComparisons() const { return !hasWarmTimes(); }
   /// Whether each run takes so long that few can be made.
   bool isLong() const { return MeanNs >= 20'000'000; }

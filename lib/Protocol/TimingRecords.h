@@ -44,7 +44,7 @@ struct LaunchPlace {
 struct ReplayedLaunch {
   static constexpr ProtocolKind Kind{ProbeFile, "replayed", Often::Many};
   LaunchPlace Place;
-  bool Deterministic = true; ///< Whether two runs of the default left the same bytes.
+  bool Deterministic = true; ///< Whether all runs of the default left the same bytes.
   bool Idempotent = false;   ///< Whether two runs without restoring in between also did.
   uint64_t SavedBytes = 0, DirtyBytes = 0, DirtyRanges = 0;
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0;
@@ -103,7 +103,7 @@ struct TimedSample {
   bool Confirming = false; ///< Whether the round was held out from the choice.
   unsigned Round = 0;
   std::string Variant;
-  double ColdNs = 0; ///< The time after L2 was flushed.
+  double ColdNs = 0; ///< The time after L2 was flushed, or the only one of a long launch.
   /// The time right after a run of the same variant, or of the default and a restore if the kernel
   /// cannot run twice without one; 0 if it was not measured.
   double WarmNs = 0;

@@ -137,18 +137,19 @@ void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) 
   }
 }
 
-/// What the replay of \p Launch took beside its timed runs.
-ReplayCosts costsOf(const ReplayedLaunch &Launch) {
+/// What the replay of \p Launch took beside its timed runs. \p Doubted: a variant's output
+/// differed, so that the default ran again.
+ReplayCosts costsOf(const ReplayedLaunch &Launch, bool Doubted) {
   ReplayCosts Costs;
   Costs.SaveNs = double(Launch.SaveNs);
   Costs.RestoreNs = std::max(Costs.RestoreNs, double(Launch.RestoreNs));
   // After each run, outputs are compared with those of the default, and all memory with what was
-  // saved. If outputs vary, the default runs four more times, and each variant up to three times.
+  // saved. If outputs vary, the default runs some more times, and each variant up to three times.
   Costs.CompareNs = 2 * double(Launch.CompareNs) + Costs.RestoreNs;
-  if (!Launch.Deterministic) {
-    Costs.DefaultRuns = 8;
+  if (!Launch.Deterministic || Doubted)
+    Costs.DefaultRuns = 9;
+  if (!Launch.Deterministic)
     Costs.ComparedRuns = 3;
-  }
   return Costs;
 }
 
@@ -167,9 +168,13 @@ void RoundsStage::learn(InRunTuning Timed) {
                             Job.Kernels[K].Traced.Kernel, 100 * O.ReplayDistance));
     if (O.Timing == InRunTiming::Replay)
       State.Replays[K].Timed = true;
+    const std::string &Name = Job.Kernels[K].Traced.Kernel;
+    bool Doubted = llvm::any_of(Timed.Run.Record.Verified, [&](const VerifiedVariant &V) {
+      return V.Place.Kernel == Name && V.Result == Verdict::Differs;
+    });
     for (const ReplayedLaunch &L : Timed.Run.Record.Replays)
-      if (L.Place.Kernel == Job.Kernels[K].Traced.Kernel)
-        State.Replays[K].Costs = costsOf(L);
+      if (L.Place.Kernel == Name)
+        State.Replays[K].Costs = costsOf(L, Doubted);
     auto Excluded = Timed.Run.Excluded.Kernels.find(Job.Kernels[K].Traced.Kernel);
     if (Timed.Run.Failure)
       Barred[K] = *Timed.Run.Failure;

@@ -110,6 +110,8 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
   if (!Why && Target.MayWait && isUnlike())
     return Failure::forNow("longer than other launches");
   if (!Why)
+    Why = measureCaches();
+  if (!Why)
     Why = verifyAll(Out);
   if (!Why)
     Why = Host.check();
@@ -147,9 +149,7 @@ Failure Replay::measureSteps() {
     RunNs = std::min(RunNs, passedNs(Step));
   }
   takeComparedTime(DefaultPlace);
-  if (Failure Why = measureRepeat())
-    return Why;
-  return measureCaches();
+  return measureRepeat();
 }
 
 /// Finds out whether the default takes as long on what it has left as on what it found. A kernel
@@ -178,11 +178,13 @@ Failure Replay::measureRepeat() {
 /// Finds out whether a launch that is not timed warm is timed after a flush of L2, or with what the
 /// run before it and the restoring have left there: by what takes the default nearer to its time in
 /// the program. A variant may depend on it even if the default does not, and few launches of a
-/// program find L2 empty, so that a flush has to be nearer by 1 %.
+/// program find L2 empty. So a flush has to be nearer by 1 %, and 5 % off at most: otherwise this
+/// launch has more or less to do than those that were traced.
 Failure Replay::measureCaches() {
   if (!Target.Timed || Target.Shape.hasWarmTimes())
     return Failure::none();
-  const double Traced = double(Target.Shape.MeanNs), Near = Traced / 100;
+  constexpr double NearerBy = 0.01, MostApart = 0.05;
+  const double Traced = double(Target.Shape.MeanNs);
   std::array<double, 2> Apart{}; // Without and with a flush.
   for (bool Flush : {false, true}) {
     if (Failure Why = prepareRun(Flush))
@@ -193,10 +195,10 @@ Failure Replay::measureCaches() {
     if (Ns.empty())
       return Failure("clock");
     Apart[Flush] = std::abs(Ns.back() - Traced);
-    if (Apart[false] <= Near)
+    if (Apart[false] <= NearerBy * Traced)
       break;
   }
-  Flushes = Apart[false] > Apart[true] + Near;
+  Flushes = Apart[false] > Apart[true] + NearerBy * Traced && Apart[true] <= MostApart * Traced;
   return Failure::none();
 }
 

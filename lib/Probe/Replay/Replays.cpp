@@ -32,6 +32,9 @@ double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Sh
   for (size_t V = 0; V < Kernel.Variants.size(); ++V)
     Variants += Kernel.mayRunIn(V, Shape.Shape);
   double Runs = 4 + Variants; // The runs of the default, and one run of each variant.
+  // Two show what a launch without warm times finds in L2.
+  if (Timed && !Shape.hasWarmTimes())
+    Runs += 2;
   // A warm time takes up to two more runs.
   if (Timed)
     Runs += (Shape.hasWarmTimes() ? 3 : 1) * double(Shape.leastRuns(size_t(Variants)));

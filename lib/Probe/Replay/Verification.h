@@ -50,13 +50,14 @@ public:
   /// Runs the default until its output is known. Fails if it cannot be determined.
   Failure learnDefault();
 
-  /// Runs \p Variant and compares its output. Before the first variant is blamed for a difference,
-  /// the default runs some more times: the output of its first runs may have been the same by
-  /// chance. A measured variant may have changed bytes that the
-  /// default does not change. The reason may be that the default writes there the value that was
-  /// there before. Therefore the default runs after the variant: if it restores these bytes, they
-  /// count as dirty(), otherwise the verdict is Stray.
-  /// The clock takes the variant's runs if they are \p Timed.
+  /// Runs \p Variant and compares its output. Before the first variant is blamed for what may be
+  /// rounding, the default runs some more times: the output of its first runs may have been the
+  /// same by chance. The clock takes the variant's runs if they are \p Timed.
+  ///
+  /// A measured variant may have changed bytes that the default does not change. The reason may be
+  /// that the default writes there the value that was there before. Therefore the default runs
+  /// after the variant: if it restores these bytes, they count as dirty(), otherwise the verdict is
+  /// Stray.
   Failure verify(size_t Variant, const DriverApi &Driver, bool Timed, Judgement &Found);
 
   bool deterministic() const { return Deterministic; }

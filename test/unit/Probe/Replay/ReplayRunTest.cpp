@@ -106,7 +106,8 @@ TEST(ReplayRun, idempotentKernel_isTimedWarmToo) {
     EXPECT_NE(Line.at(10), "0");
 }
 
-/// Its first runs are the same by chance, and no variant is blamed for what later runs do.
+/// The default's first runs are the same by chance, and no variant is blamed for what later runs
+/// do.
 TEST(ReplayRun, kernelThatSeldomVaries_doesNotLoseItsVariants) {
   StandInRun Run("atomics", "seldom");
   EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
@@ -117,6 +118,14 @@ TEST(ReplayRun, kernelThatSeldomVaries_doesNotLoseItsVariants) {
     EXPECT_TRUE(Verdict == "equal" || Verdict == "within-spread") << Variant << " " << Verdict;
   EXPECT_EQ(Run.Timed.of("replayed").at(0).at(6), "0") << "not deterministic after all";
   EXPECT_FALSE(Run.Timed.of("timed").empty());
+}
+
+TEST(ReplayRun, wrongVariantOfAKernelThatSeldomVaries_isRejected) {
+  StandInRun Run("atomics", "seldom-wrong");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  std::map<std::string, std::string> Found = verdicts(Run.Timed, "sum");
+  EXPECT_EQ(Found.at("odd"), "differs");
+  EXPECT_NE(Found.at("fast"), "differs");
 }
 
 /// It may run twice as far as its output is concerned, but would have nothing to do.

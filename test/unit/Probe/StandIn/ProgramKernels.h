@@ -24,6 +24,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///                 kernel does that builds a tree and follows its addresses
 ///   goes-on       no fault: `append` writes one half of the list, the second if the first is there
 ///   seldom        no fault: `sum` adds in one order in its first runs, and then in any
+///   seldom-wrong  as seldom, and as wrong
 ///   settles       no fault: a launch that finds its own output takes a tenth of the time
 ///   long          no fault: all kernels take eight times as long, and more than 2 ms
 ///   after-flush   no fault: as long, and half longer if the probe has just read memory
