@@ -141,8 +141,7 @@ Failure Verification::learnSpread(bool &Settled) {
   return Failure::none();
 }
 
-/// Whether a difference of this size may come from another order of additions. What is no such
-/// float has other bits.
+/// Whether a difference of this size may come from another order of additions.
 static bool mayBeRounding(double RelativeF32, double RelativeF64) {
   constexpr double Most = 1e-4;
   return RelativeF32 <= Most || RelativeF64 <= Most;
