@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace carve {
@@ -54,14 +55,17 @@ public:
   llvm::Expected<std::optional<std::string>>
   difference(const ProgramOutput &Output, MemoryOfRun Memory = MemoryOfRun::NotCompared);
 
-  /// Keeps \p Output for differenceOfKept(), if it is not the same as the default's output as far
-  /// as that is known now. Later runs of the default may show that the lines that differ change by
-  /// themselves, so that no run has to be made for that alone.
-  void keep(const ProgramOutput &Output);
+  /// Whether \p Output is the same as the default's, as far as that is known now, but for times.
+  bool isSameButTimes(const ProgramOutput &Output);
+
+  /// Keeps \p Output of a run of which \p Memory is known for differenceOfKept(), if it is not the
+  /// same as the default's output as far as that is known now. Later runs of the default may show
+  /// that the lines that differ change by themselves, so that no run has to be made for that alone.
+  void keep(const ProgramOutput &Output, MemoryOfRun Memory);
 
   /// Returns what difference() returns for the outputs that keep() was given, or for the first of
-  /// them that differs. In these runs no kernel's variant has written anything that the program
-  /// reads. Fails as difference() does.
+  /// them that differs. Where memory was not compared, times alone are no difference if the budget
+  /// does not allow a run. Fails as difference() does.
   llvm::Expected<std::optional<std::string>> differenceOfKept();
 
   /// The number of default runs that were made for checks.
@@ -72,7 +76,7 @@ private:
   DefaultRun RunDefault;
   NoRunReason WhyNoRun;
   OutputReference Reference;
-  std::vector<ProgramOutput> Kept;
+  std::vector<std::pair<ProgramOutput, MemoryOfRun>> Kept;
   probe::TimeStretch Stretch;
   unsigned Runs = 0, Plain = 0;
 };

@@ -26,9 +26,9 @@ struct PlanExclusions {
 struct TimingRunLimits {
   unsigned MostReruns = 5;
   unsigned FaultsOfAKernel = 3; ///< A kernel with so many faults is left out of further runs.
-  /// Whether the output of a run without rotated kernels is kept (OutputCheck::keep()) and not
-  /// compared at once. Then the caller asks OutputCheck::differenceOfKept() before it uses the
-  /// times.
+  /// Whether the output of a run is kept (OutputCheck::keep()) and not compared at once, if no
+  /// kernel was rotated in it, or if it differs in times alone. Then the caller asks
+  /// OutputCheck::differenceOfKept() before it uses the times.
   bool OutputWaits = false;
   /// Why the tuning may make no other run after \p Runs runs, or nothing if it may. It checks the
   /// limits of the whole tuning.

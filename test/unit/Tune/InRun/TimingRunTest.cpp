@@ -52,10 +52,10 @@ protected:
   OutputCheck Check{[this](const probe::TimeStretch &Stretch) -> llvm::Expected<RunRecord> {
     Defaults.push_back(Stretch.text());
     RunRecord Run = DefaultEnd;
-    Run.Output.Stdout = Stretch.any() ? StretchedOutput : "sum 1\n";
+    Run.Output.Stdout = Stretch.any() ? StretchedOutput : PlainOutput;
     return Run;
   }};
-  std::string StretchedOutput = "sum 1\n";
+  std::string StretchedOutput = "sum 1\n", PlainOutput = "sum 1\n";
   RunRecord DefaultEnd; ///< How every run of the default ends.
 };
 
@@ -175,6 +175,62 @@ TEST_F(TimingRunTest, output_ofRotatedVariants_neverWaits) {
   TimingRunLimits Limits;
   Limits.OutputWaits = true;
   EXPECT_EQ(time(Limits).Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
+}
+
+/// lulesh prints how long it took, and a run of the default for that would take a tenth of a
+/// budget.
+TEST_F(TimingRunTest, output_ofRotatedVariants_waitsIfTimesAloneDiffer) {
+  const std::string Printed = "sum 1\nelapsed 0.12 s\n", Other = "sum 1\nelapsed 0.15 s\n";
+  OutputReference &Default = Check.reference();
+  Default.addDefault(printing(Printed));
+  EXPECT_FALSE(Check.isSameButTimes(printing("sum 2\nelapsed 0.12 s\n")));
+  TimingRunLimits Limits;
+  Limits.OutputWaits = true;
+  auto Time = [&] {
+    return valueOf(timeInRun([](const PlanExclusions &) { return "plan"; },
+                             [&](const std::string &) -> llvm::Expected<RunRecord> {
+                               RunRecord Run;
+                               rotating(Other)(Run);
+                               return Run;
+                             },
+                             &Check, Progress, Limits));
+  };
+  EXPECT_FALSE(Time().Difference);
+  EXPECT_TRUE(Defaults.empty());
+  // The default's times do not change in five more runs, so what was printed is no time.
+  StretchedOutput = Printed;
+  Check.stretchTimeBy({7, 8});
+  PlainOutput = Printed;
+  EXPECT_EQ(valueOf(Check.differenceOfKept()),
+            "line 2 of the output is 'elapsed 0.15 s' instead of 'elapsed 0.12 s'");
+  EXPECT_EQ(Defaults.size(), 5u);
+  // A run of the confirmation shows that they change.
+  EXPECT_TRUE(Time().Difference == std::nullopt);
+  Default.addDefault(printing("sum 1\nelapsed 0.13 s\n"));
+  EXPECT_EQ(valueOf(Check.differenceOfKept()), std::nullopt);
+  EXPECT_EQ(Defaults.size(), 5u);
+}
+
+TEST_F(TimingRunTest, output_ofRotatedVariants_budgetIsUsedUp_timesAloneAreNoDifference) {
+  unsigned Runs = 0;
+  OutputCheck Hurried(
+      [&](const probe::TimeStretch &) {
+        ++Runs;
+        return llvm::createStringError("no run");
+      },
+      [](bool Stretched) {
+        return Stretched ? std::nullopt : std::optional<std::string>("no time");
+      });
+  Hurried.reference().addDefault(printing("sum 1\nelapsed 0.12 s\n"));
+  Hurried.stretchTimeBy({7, 8});
+  Hurried.keep(printing("sum 1\nelapsed 0.15 s\n"), MemoryOfRun::NotCompared);
+  EXPECT_EQ(valueOf(Hurried.differenceOfKept()), std::nullopt);
+  EXPECT_EQ(Runs, 0u);
+  // Anything else is one.
+  Hurried.keep(printing("sum 2\nelapsed 0.15 s\n"), MemoryOfRun::NotCompared);
+  EXPECT_EQ(valueOf(Hurried.differenceOfKept()),
+            "line 1 of the output is 'sum 2' instead of 'sum 1'");
+  EXPECT_EQ(Runs, 1u);
 }
 
 TEST_F(TimingRunTest, output_nothingRotatedAndMayWait_isComparedWhenAsked) {
