@@ -106,7 +106,9 @@ GainProspect ProgramSearch::prospect() const {
     InHand += S.Share * (1 - Best / S.K->defaultNs());
     Promised += S.Share * S.Search.rest().Promise;
   }
-  return Prospect.next(InHand, Promised);
+  GainProspect Next = Prospect.next(InHand, Promised);
+  Next.ByOnePair = InHand; // No confirmation fails here, whatever it takes.
+  return Next;
 }
 
 /// How many rows of \p S a replay of \p ReplayS seconds can time.

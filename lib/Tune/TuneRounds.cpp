@@ -208,17 +208,19 @@ void RoundsStage::compose() {
 /// What the rounds so far have in hand, and what a further one promises. Kernels that no further
 /// run times promise something for the whole runs, which are made in the confirmation's time.
 GainProspect RoundsStage::prospect() const {
-  double Nominated = 0, Promised = 0, ByRuns = 0;
+  double Nominated = 0, ByOnePair = 0, Promised = 0, ByRuns = 0;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     const InRunOutcome &O = All.Outcomes[K];
     double Share = Job.Kernels[K].Traced.Share;
-    if (O.Verdict == InRunVerdict::Nominated)
-      Nominated += Share * std::max(0.0, 1 - O.Ratio.High);
+    Nominated += Share * sureGain(O);
+    ByOnePair += Share * gainOfOnePair(O);
     std::vector<size_t> Again = leftOver(K);
     bool Fixed = !Barred[K].empty() || (O.Verdict == InRunVerdict::Undecided && Again.empty());
     (Fixed ? ByRuns : Promised) += Share * std::max(Rounds.promise(K, Again), Composed[K].Promise);
   }
-  return State.Prospect.next(Nominated, Promised, ByRuns, wholeRunsHaveTime(State));
+  GainProspect Next = State.Prospect.next(Nominated, Promised, ByRuns, wholeRunsHaveTime(State));
+  Next.ByOnePair = ByOnePair;
+  return Next;
 }
 
 /// How many variants are in \p Sets; at least 1.

@@ -2,6 +2,7 @@
 
 #include "Tune/InRun/LaunchDivision.h"
 #include "Tune/Job/GuardHolds.h"
+#include "Tune/Selection/PairedTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -217,9 +218,21 @@ std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
   return Left;
 }
 
-/// The share of a kernel's time whose launches must have been timed, so that its nominee counts as
-/// compared (SubjectSpace::Compared).
-static constexpr double NearlyAll = 0.95;
+bool carve::isCompared(const InRunOutcome &Outcome) {
+  constexpr double NearlyAll = 0.95;
+  return Outcome.Proof != OutputProof::ProgramOutput && Outcome.Covered >= NearlyAll;
+}
+
+double carve::sureGain(const InRunOutcome &Outcome) {
+  if (Outcome.Verdict != InRunVerdict::Nominated)
+    return 0;
+  return std::max(0.0, 1 - Outcome.Ratio.High);
+}
+
+double carve::gainOfOnePair(const InRunOutcome &Outcome) {
+  const double Gain = sureGain(Outcome);
+  return isCompared(Outcome) && Gain >= LeastForOnePair ? Gain : 0;
+}
 
 void carve::applyInRun(const InRunTuning &InRun, const JobBuild &Built,
                        std::vector<SubjectSpace> &Subjects) {
@@ -228,7 +241,7 @@ void carve::applyInRun(const InRunTuning &InRun, const JobBuild &Built,
     Subjects[K].Nominee = O.Nominee;
     if (O.Nominee) {
       Subjects[K].Predicted = O.Ratio.Median;
-      Subjects[K].Compared = O.Proof != OutputProof::ProgramOutput && O.Covered >= NearlyAll;
+      Subjects[K].Compared = isCompared(O);
       Subjects[K].Varies = O.Proof == OutputProof::WithinSpread;
       Subjects[K].MayMoveBits = needsComparedOutput(Built.Kernels[K].Variants[O.Nominee]);
     }

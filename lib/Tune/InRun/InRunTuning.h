@@ -41,6 +41,18 @@ InRunTuning judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
                            std::vector<ModeChoice> Choices, TimingRunResult Run,
                            llvm::ArrayRef<VerifiedVariant> Earlier = {});
 
+/// Whether the output of the nominee of \p Outcome was compared with the default's in launches with
+/// nearly all of the kernel's time, so that it counts as compared (SubjectSpace::Compared).
+bool isCompared(const InRunOutcome &Outcome);
+
+/// What the nominee of \p Outcome surely gains, as a share of the kernel's time, by the end of its
+/// interval that is nearer to the default; 0 if there is none.
+double sureGain(const InRunOutcome &Outcome);
+
+/// The part of sureGain() that one pair of runs is expected to confirm (LoneLook): all of a nominee
+/// that was compared, if it surely gains LeastForOnePair, and nothing of another one.
+double gainOfOnePair(const InRunOutcome &Outcome);
+
 /// Sets in \p Subjects, one per kernel, what the timing runs decided about the variants of \p
 /// Built: nominees with their ratios and with what makes them suspect, kernels that stay, and
 /// rejected variants.

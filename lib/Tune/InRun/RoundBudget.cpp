@@ -59,6 +59,10 @@ bool GainProspect::favoursSearch() const {
   return Promised >= LeastPromise && Promised > (InHand < Little ? 1 : TimesInHand) * InHand;
 }
 
+bool GainProspect::needsOnePair() const {
+  return favoursSearch() && ByOnePair >= GainForOnePair && Promised > InHand - ByOnePair;
+}
+
 double RoundBudget::confirmationS(const GainProspect &Prospect) const {
   // Beside three pairs there are the traced run, two rounds with their runs, and as much time again
   // for what these compile and replay.
@@ -69,9 +73,13 @@ double RoundBudget::confirmationS(const GainProspect &Prospect) const {
   if (!IsLong && !IsFirst && !Prospect.favoursSearch())
     return ThreePairsS;
   const bool HasNothing = !IsFirst && Prospect.InHand < LeastPromise;
-  const bool Few = HasNothing || Prospect.nominated() >= GainForFewestRuns;
+  double Runs = HurriedRuns;
+  if (Prospect.needsOnePair())
+    Runs = 2 * LoneLook.Pairs;
+  else if (HasNothing || Prospect.nominated() >= GainForFewestRuns)
+    Runs = FewestRuns;
   const double LeastS = IsFirst ? 0 : std::min(ThreePairsS, ConfirmingShare * BudgetS);
-  return std::max((Few ? FewestRuns : HurriedRuns) * PlainS, LeastS);
+  return std::max(Runs * PlainS, LeastS);
 }
 
 /// What is left of the budget without the confirmation, the margin and the plain part of one run.

@@ -18,6 +18,9 @@ struct GainProspect {
   double Promised = 0;
   /// The part of InHand that is promised by kernels that only whole runs can time.
   double ByRuns = 0;
+  /// The part of nominated() that one pair of runs is expected to confirm. It is of the last round:
+  /// next() does not carry it on.
+  double ByOnePair = 0;
   /// What all rounds were expected to gain before they were made, and what they have gained.
   double Asked = 0, Kept = 0;
   /// How many rounds in a row, up to the last one, have hardly added to what is in hand.
@@ -40,6 +43,9 @@ struct GainProspect {
   /// risk, and the promise needs to be 0.5 %, unless some kernels can only be timed by whole runs,
   /// or two rounds in a row have hardly found anything.
   bool favoursSearch() const;
+  /// Returns whether the search is favoured, GainForOnePair is in hand, and it promises more than
+  /// one pair would lose of what is in hand.
+  bool needsOnePair() const;
 };
 
 /// The time of one tuning.
@@ -73,12 +79,15 @@ struct RoundBudget {
   double forLongReplays(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 
   /// The seconds that are set aside to confirm. Where the search is not favoured, they are those of
-  /// three pairs of runs. Before the first round, if \p Prospect favours
-  /// the search, or if the program is so long that three pairs would leave no time for two rounds,
-  /// they are those of two pairs, which confirm a clear gain (HurriedLook). They are those of the
-  /// fewest runs if timing runs have found enough for these (GainForFewestRuns), or nothing yet:
-  /// what is found so late has to be large. After the first round a program whose three pairs take
-  /// 15 % of the budget or less has these, and a longer one at least as much time.
+  /// three pairs of runs. Before the first round, if \p Prospect favours the search, or if the
+  /// program is so long that three pairs would leave no time for two rounds, they are:
+  /// - those of one pair if GainProspect::needsOnePair();
+  /// - else those of the fewest runs if timing runs have found enough for these
+  ///   (GainForFewestRuns), or nothing yet: what is found so late has to be large;
+  /// - else those of two pairs, which confirm a clear gain (HurriedLook).
+  ///
+  /// After the first round a program whose three pairs take 15 % of the budget or less has these,
+  /// and a longer one at least as much time.
   double confirmationS(const GainProspect &Prospect) const;
 
 private:

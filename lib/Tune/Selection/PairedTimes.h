@@ -79,6 +79,10 @@ inline constexpr unsigned FewestRuns = 3;
 /// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
 /// interval reaches at least 1.1 % to either side, which follows from the usual scatter.
 inline constexpr double GainForFewestRuns = 0.05;
+/// If so much of the program's time is surely gained, one pair is set aside, while the search goes
+/// on: its interval reaches 5.6 % to either side (LoneLook), so kernels that gain less than
+/// LeastForOnePair of their time are likely to lose by it.
+inline constexpr double GainForOnePair = 0.2, LeastForOnePair = 0.06;
 
 /// All other looks. With HurriedLook the levels sum up to 0.95 %. With nine pairs, ranks have no
 /// level below 2^-9.

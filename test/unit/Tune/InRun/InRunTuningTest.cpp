@@ -55,6 +55,24 @@ TEST_F(InRunTuningTest, nomineeThatMayMoveLastBits_isSuspect) {
   EXPECT_FALSE(Subjects[2].MayMoveBits) << "nothing is nominated";
 }
 
+TEST_F(InRunTuningTest, onePair_confirmsLargeGainsOfWhatWasCompared) {
+  InRunTuning T = judged();
+  InRunOutcome &O = T.Outcomes[0];
+  EXPECT_NEAR(sureGain(O), 0.2, 0.02);
+  EXPECT_DOUBLE_EQ(gainOfOnePair(O), sureGain(O));
+  EXPECT_EQ(sureGain(T.Outcomes[2]), 0) << "nothing is nominated";
+  O.Ratio.High = 0.95;
+  EXPECT_NEAR(sureGain(O), 0.05, 1e-9);
+  EXPECT_EQ(gainOfOnePair(O), 0);
+  O.Ratio.High = 0.8;
+  O.Covered = 0.9;
+  EXPECT_EQ(gainOfOnePair(O), 0) << "launches with a tenth of its time were not timed";
+  O.Covered = 1;
+  O.Proof = OutputProof::ProgramOutput;
+  EXPECT_EQ(gainOfOnePair(O), 0);
+  EXPECT_NEAR(sureGain(O), 0.2, 1e-9);
+}
+
 TEST_F(InRunTuningTest, subjects_afterATimingRun_haveWhatIsDecided) {
   InRunTuning T = judged();
   EXPECT_EQ(Subjects[0].Nominee, 2u);

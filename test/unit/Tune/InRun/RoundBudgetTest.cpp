@@ -117,6 +117,25 @@ TEST(RoundBudget, muchIsInHand_onlyTheFewestRunsAreSetAside) {
       << "no timing run has found the half of it";
 }
 
+/// FDTD3d had 58 % in hand after its first round of 7.8 s, and runs of 2.44 s.
+TEST(RoundBudget, veryMuchIsInHand_onlyOnePairIsSetAside) {
+  RoundBudget B{20, 2.44};
+  const GainProspect Much = {.InHand = 0.58, .Promised = 0.6, .ByOnePair = 0.58, .Rounds = 1};
+  EXPECT_DOUBLE_EQ(B.confirmationS(Much), 2 * 2.44);
+  EXPECT_GT(B.forRound(8.6, /*First=*/false, Much), 2) << "a second one has time";
+  GainProspect Other = Much;
+  Other.InHand = Other.ByOnePair = 0.19;
+  EXPECT_DOUBLE_EQ(B.confirmationS(Other), 3 * 2.44);
+  Other = {.InHand = 0.45, .Promised = 0.2, .ByOnePair = 0.21, .Rounds = 1};
+  EXPECT_DOUBLE_EQ(B.confirmationS(Other), 3 * 2.44) << "a pair would lose more than is promised";
+  Other.Promised = 0.25;
+  EXPECT_DOUBLE_EQ(B.confirmationS(Other), 2 * 2.44);
+  Other = Much;
+  Other.Promised = 0.004;
+  EXPECT_DOUBLE_EQ(B.confirmationS(Other), 3 * 2.44) << "the search is over";
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 0.5}).confirmationS(Much), 3) << "short runs cost little";
+}
+
 /// Of 0.5 s more or less of a process's start, a pair of short runs hardly survives one.
 TEST(RoundBudget, shortProgram_keepsTimeForThreePairs) {
   const GainProspect Much = {.InHand = 0.066, .Promised = 0.025, .Rounds = 4};
