@@ -176,19 +176,39 @@ static void addTraced(const TuningJob &Job, TuningScope Scope,
   }
 }
 
-/// Takes the winners out of \p Outcome if the program printed something else in a timing run in
-/// which no variant's results were used: replaying has changed what the program computes, so what
-/// it compared in memory is not trusted. Fails if the tuning was interrupted.
-static llvm::Error checkKeptOutputs(TuneState &State, SelectionOutcome &Outcome) {
-  if (llvm::none_of(Outcome.Subjects, [](const SubjectOutcome &O) { return O.Chosen != 0; }))
-    return llvm::Error::success();
-  auto Difference = State.Check.differenceOfKept();
-  if (!Difference)
-    return Difference.takeError();
-  if (*Difference)
-    for (SubjectOutcome &O : Outcome.Subjects)
-      if (std::exchange(O.Chosen, 0))
-        O.Reason = "the output of a timing run differs: " + **Difference;
+/// Whether there is time for a run of the default, which may be a stretched one.
+static bool mayRunForOutput(const TuneState &State) {
+  constexpr double StretchedRuns = 1.6;
+  std::optional<double> Left = State.secondsLeft();
+  return !Left || *Left - ShareAfterRuns * State.BudgetS > StretchedRuns * State.runS();
+}
+
+/// Takes winners out of \p Outcome if the program printed something else in a timing run:
+/// - All of them, if no variant's results were used in it: replaying has changed what the program
+///   computes, so what it compared in memory is not trusted.
+/// - Those whose output was not compared in memory, if kernels were rotated in it.
+/// Fails if the tuning was interrupted.
+static llvm::Error checkKeptOutputs(TuneState &State, const std::vector<SubjectSpace> &Subjects,
+                                    SelectionOutcome &Outcome) {
+  for (MemoryOfRun Memory : {MemoryOfRun::Same, MemoryOfRun::NotCompared}) {
+    const bool OfRotated = Memory == MemoryOfRun::NotCompared;
+    std::vector<SubjectOutcome *> Suspects;
+    for (auto [S, O] : llvm::zip_equal(Subjects, Outcome.Subjects))
+      if (O.Chosen && !(OfRotated && S.Compared))
+        Suspects.push_back(&O);
+    if (Suspects.empty())
+      continue;
+    auto Difference =
+        State.Check.differenceOfKept(Memory, /*MayRun=*/!OfRotated || mayRunForOutput(State));
+    if (!Difference)
+      return Difference.takeError();
+    if (!*Difference)
+      continue;
+    for (SubjectOutcome *O : Suspects) {
+      O->Chosen = 0;
+      O->Reason = "the output of a timing run differs: " + **Difference;
+    }
+  }
   return llvm::Error::success();
 }
 
@@ -228,7 +248,7 @@ static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const Tuni
       Subjects, Limits, [&](const Assignment &A) { return Sampler.run(A); }, *Request.Progress);
   State.LeavesVarying = false; // No fault is looked for any more.
   if (Outcome)
-    if (llvm::Error E = checkKeptOutputs(State, *Outcome))
+    if (llvm::Error E = checkKeptOutputs(State, Subjects, *Outcome))
       return E;
   if (Outcome && !Request.RecordPath.empty())
     if (llvm::Error E = writeFileAtomically(Request.RecordPath, State.Samples.print()))

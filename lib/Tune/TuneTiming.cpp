@@ -160,9 +160,9 @@ llvm::Expected<TimingRunResult> TimingStage::timeOn(size_t Gpu, const ImageMap &
   };
   TimingRunLimits Limits;
   Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
-  // Where no kernel is rotated, all results that the program uses are the default's. Rotated variants
-  // are compared by their output, which often differs in printed times alone. selectByRuns() asks
-  // for the difference before it lets a variant win.
+  // Where no kernel is rotated, all results that the program uses are the default's. Rotated
+  // variants are compared by their output, which often differs in printed times alone.
+  // selectByRuns() asks for the difference before it lets a variant win.
   Limits.OutputWaits = true;
   return timeInRun([&](const PlanExclusions &Excluded) { return plan(Excluded, Gpu); }, Run,
                    &State.Check, State.Progress, Limits);

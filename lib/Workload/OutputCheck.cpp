@@ -7,16 +7,20 @@
 
 using namespace carve;
 
+/// Whether the default has not yet run as often as it may.
+bool OutputCheck::mayAsk() const {
+  constexpr unsigned MostPlain = 4;
+  return Stretch.any() || Plain < MostPlain;
+}
+
 llvm::Expected<std::optional<std::string>> OutputCheck::difference(const ProgramOutput &Output,
                                                                    MemoryOfRun Memory) {
   using OtherTimes = OutputReference::OtherTimes;
   std::lock_guard<std::mutex> Alone(Mutex);
-  constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference) {
-    const bool MayAsk = Stretch.any() || Plain < MostPlain;
     OtherTimes Allowed = OtherTimes::None;
-    if (Memory != MemoryOfRun::NotCompared && MayAsk && WhyNoRun(/*Stretched=*/false))
+    if (Memory != MemoryOfRun::NotCompared && mayAsk() && WhyNoRun(/*Stretched=*/false))
       Allowed = OtherTimes::Any;
     else if (Memory == MemoryOfRun::Same)
       Allowed = OtherTimes::OfFormsThatChange;
@@ -24,7 +28,7 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
       logLine("only times differ: " + *Difference);
       return std::nullopt;
     }
-    if (!MayAsk)
+    if (!mayAsk())
       break;
     if (std::optional<std::string> Why = WhyNoRun(Stretch.any())) {
       *Difference += "; the default was not run again: " + *Why;
@@ -48,22 +52,26 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
   return Difference;
 }
 
-bool OutputCheck::isSameButTimes(const ProgramOutput &Output) {
+bool OutputCheck::asksForTimes(const ProgramOutput &Output) {
   std::lock_guard<std::mutex> Alone(Mutex);
-  return !Reference.difference(Output, OutputReference::OtherTimes::Any);
+  return mayAsk() && Reference.difference(Output) &&
+         !Reference.difference(Output, OutputReference::OtherTimes::Any);
 }
 
 void OutputCheck::keep(const ProgramOutput &Output, MemoryOfRun Memory) {
   std::lock_guard<std::mutex> Alone(Mutex);
   if (Reference.difference(Output))
-    Kept.emplace_back(Output, Memory);
+    Kept[Memory].push_back(Output);
 }
 
-llvm::Expected<std::optional<std::string>> OutputCheck::differenceOfKept() {
-  for (const auto &[Output, Memory] : std::exchange(Kept, {})) {
-    if (Memory == MemoryOfRun::NotCompared && WhyNoRun(/*Stretched=*/false) &&
-        isSameButTimes(Output))
+llvm::Expected<std::optional<std::string>> OutputCheck::differenceOfKept(MemoryOfRun Memory,
+                                                                         bool MayRun) {
+  for (const ProgramOutput &Output : std::exchange(Kept[Memory], {})) {
+    if (!MayRun) {
+      if (auto Known = Reference.difference(Output))
+        return Known;
       continue;
+    }
     auto Difference = difference(Output, Memory);
     if (!Difference || *Difference)
       return Difference;

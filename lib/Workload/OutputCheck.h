@@ -7,8 +7,8 @@
 #include "Workload/Workload.h"
 
 #include <functional>
+#include <map>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace carve {
@@ -55,28 +55,32 @@ public:
   llvm::Expected<std::optional<std::string>>
   difference(const ProgramOutput &Output, MemoryOfRun Memory = MemoryOfRun::NotCompared);
 
-  /// Whether \p Output is the same as the default's, as far as that is known now, but for times.
-  bool isSameButTimes(const ProgramOutput &Output);
+  /// Whether \p Output differs from the default's in times alone, as far as that is known now, and
+  /// difference() would run the default to tell whether that is a fault.
+  bool asksForTimes(const ProgramOutput &Output);
 
   /// Keeps \p Output of a run of which \p Memory is known for differenceOfKept(), if it is not the
   /// same as the default's output as far as that is known now. Later runs of the default may show
   /// that the lines that differ change by themselves, so that no run has to be made for that alone.
   void keep(const ProgramOutput &Output, MemoryOfRun Memory);
 
-  /// Returns what difference() returns for the outputs that keep() was given, or for the first of
-  /// them that differs. Where memory was not compared, times alone are no difference if the budget
-  /// does not allow a run. Fails as difference() does.
-  llvm::Expected<std::optional<std::string>> differenceOfKept();
+  /// Returns what difference() returns for the outputs that keep() was given with \p Memory, or for
+  /// the first of them that differs. Unless \p MayRun, it makes no run, and any difference from
+  /// what is known of the default counts. Fails as difference() does.
+  llvm::Expected<std::optional<std::string>> differenceOfKept(MemoryOfRun Memory,
+                                                              bool MayRun = true);
 
   /// The number of default runs that were made for checks.
   unsigned runs() const { return Runs; }
 
 private:
+  bool mayAsk() const;
+
   std::mutex Mutex; ///< One at a time learns from runs of the default.
   DefaultRun RunDefault;
   NoRunReason WhyNoRun;
   OutputReference Reference;
-  std::vector<std::pair<ProgramOutput, MemoryOfRun>> Kept;
+  std::map<MemoryOfRun, std::vector<ProgramOutput>> Kept;
   probe::TimeStretch Stretch;
   unsigned Runs = 0, Plain = 0;
 };

@@ -76,10 +76,14 @@ bool TimingRun::giveUp() {
   return true;
 }
 
-/// Whether the output of \p Run may be compared later. It need not be the default's if kernels were
-/// rotated; but where it differs in times alone, the default's own times differ, too, as a rule.
+/// Whether the output of \p Run may be compared later. That of a run without rotated kernels must
+/// be the default's. That of others may wait if times alone differ: the default's own times usually
+/// differ, too, as later runs of it will show.
 static bool mayWait(const RunRecord &Run, OutputCheck &Check) {
-  return Run.succeeded() && (Run.Probe.InRun.Rotated.empty() || Check.isSameButTimes(Run.Output));
+  if (!Run.succeeded())
+    return false;
+  return Run.Probe.InRun.Rotated.empty() ||
+         (!Run.Probe.whyIncomplete() && Check.asksForTimes(Run.Output));
 }
 
 /// Takes what counts from \p Run, which had no new fault.

@@ -28,7 +28,8 @@ struct TimingRunLimits {
   unsigned FaultsOfAKernel = 3; ///< A kernel with so many faults is left out of further runs.
   /// Whether the output of a run is kept (OutputCheck::keep()) and not compared at once, if no
   /// kernel was rotated in it, or if it differs in times alone. Then the caller asks
-  /// OutputCheck::differenceOfKept() before it uses the times.
+  /// OutputCheck::differenceOfKept() before it uses the times: for MemoryOfRun::Same, and for
+  /// MemoryOfRun::NotCompared if it uses times of rotated kernels.
   bool OutputWaits = false;
   /// Why the tuning may make no other run after \p Runs runs, or nothing if it may. It checks the
   /// limits of the whole tuning.

@@ -23,7 +23,7 @@ constexpr double WallLevel = 0.005;
 /// A single pair speaks against the winners if its wall time and span have grown by this factor.
 /// Smaller growth is often chance on a host with other work: the start of a process alone takes
 /// from half to twice as long, and so may what the host does between two launches.
-constexpr double LoneGrowth = 1.3;
+constexpr double LoneGrowth = 1.2;
 
 /// So many pairs are made at most because the wall time alone is against the winners.
 constexpr unsigned MorePairsForWallTime = 4;

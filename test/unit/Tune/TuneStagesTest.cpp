@@ -152,6 +152,26 @@ TEST_F(TuneStagesTest, outputOfReplays_differs_isCheckedAfterTheConfirmation) {
       << O.Subjects[0].Reason;
 }
 
+/// What rotated variants printed says nothing against a kernel whose memory was compared.
+TEST_F(TuneStagesTest, outputOfRotatedKernels_differs_losesOnlyWhatWasNotCompared) {
+  Job.Kernels[0].Traced.Shapes[0].TotalNs = 600000; // As the program takes in other runs.
+  for (bool Compared : {true, false}) {
+    Runner.Runs.clear();
+    TuneState State(Request, Runner);
+    InRunTuning T = timed(State);
+    ASSERT_TRUE(isCompared(T.Outcomes[0]));
+    if (!Compared)
+      T.Outcomes[0].Proof = OutputProof::ProgramOutput;
+    State.Check.keep({0, "sum 2\n", {}}, MemoryOfRun::NotCompared);
+    SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
+    EXPECT_EQ(O.Subjects[0].Chosen, Compared ? 2u : 0u) << O.Subjects[0].Reason;
+    EXPECT_EQ(State.Check.runs(), Compared ? 0u : 5u);
+    EXPECT_EQ(O.Subjects[0].Reason.find("'sum 2' instead of 'sum 1'") != std::string::npos,
+              !Compared)
+        << O.Subjects[0].Reason;
+  }
+}
+
 TEST_F(TuneStagesTest, outputDiffers_noTimeLeft_theDefaultRunsOnceMore) {
   TuneState State(Request, Runner);
   valueOf(traceProgram(State));
