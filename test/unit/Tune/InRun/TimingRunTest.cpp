@@ -177,8 +177,8 @@ TEST_F(TimingRunTest, output_ofRotatedVariants_otherResultNeverWaits) {
   EXPECT_EQ(time(Limits).Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
 }
 
-/// lulesh prints how long it took, and a run of the default for that would take a tenth of a
-/// budget.
+/// Many programs print how long they took, and a run of the default for that alone takes a part of
+/// the budget.
 TEST_F(TimingRunTest, output_ofRotatedVariants_waitsIfTimesAloneDiffer) {
   const std::string Printed = "sum 1\nelapsed 0.12 s\n", Other = "sum 1\nelapsed 0.15 s\n";
   constexpr MemoryOfRun Memory = MemoryOfRun::NotCompared;
