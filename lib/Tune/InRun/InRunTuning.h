@@ -45,8 +45,8 @@ InRunTuning judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
 /// nearly all of the kernel's time, so that it counts as compared (SubjectSpace::Compared).
 bool isCompared(const InRunOutcome &Outcome);
 
-/// What the nominee of \p Outcome surely gains, as a share of the kernel's time, by the end of its
-/// interval that is nearer to the default; 0 if there is none.
+/// The least gain that the measured interval of the nominee of \p Outcome allows, as a share of the
+/// kernel's time: 1 - Ratio.High. It is 0 if nothing is nominated, or if the interval reaches 1.
 double sureGain(const InRunOutcome &Outcome);
 
 /// The part of sureGain() that one pair of runs is expected to confirm (LoneLook): all of a nominee
