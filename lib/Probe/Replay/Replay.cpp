@@ -3,8 +3,6 @@
 #include "Probe/Replay/ReplayHazards.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <functional>
 
 using namespace carve;
@@ -152,56 +150,6 @@ Failure Replay::measureSteps() {
   return measureRepeat();
 }
 
-/// Finds out whether the default takes as long on what it has left as on what it found. A kernel
-/// may leave the same bytes and have nothing to do: a vertex that is decided stays decided. Where
-/// few runs are made, putting memory back costs less than finding out.
-Failure Replay::measureRepeat() {
-  Repeats = Verified.idempotent() && !Target.Shape.isLong();
-  if (!Repeats || !Target.Timed)
-    return Failure::none();
-  constexpr double Alike = 1.1, ScatterNs = 500;
-  (void)Context.Clock->collect();
-  if (Failure Why = Memory.restore(Verified.dirty()))
-    return Why;
-  for (unsigned Run = 0; Run < 2; ++Run) {
-    if (Failure Why = Memory.flushL2())
-      return Why;
-    if (Runs.run(DefaultPlace, /*Timed=*/true) != CUDA_SUCCESS)
-      return Failure("default-refused");
-  }
-  std::vector<double> Ns = Context.Clock->collect();
-  if (Ns.size() == 2)
-    Repeats = std::max(Ns[0], Ns[1]) <= Alike * std::min(Ns[0], Ns[1]) + ScatterNs;
-  return Failure::none();
-}
-
-/// Finds out whether a launch that is not timed warm is timed after a flush of L2, or with what the
-/// run before it and the restoring have left there: by what takes the default nearer to its time in
-/// the program. A variant may depend on it even if the default does not, and few launches of a
-/// program find L2 empty. So a flush has to be nearer by 1 %, and 5 % off at most: otherwise this
-/// launch has more or less to do than those that were traced.
-Failure Replay::measureCaches() {
-  if (!Target.Timed || Target.Shape.hasWarmTimes())
-    return Failure::none();
-  constexpr double NearerBy = 0.01, MostApart = 0.05;
-  const double Traced = double(Target.Shape.MeanNs);
-  std::array<double, 2> Apart{}; // Without and with a flush.
-  for (bool Flush : {false, true}) {
-    if (Failure Why = prepareRun(Flush))
-      return Why;
-    if (Runs.run(DefaultPlace, /*Timed=*/true) != CUDA_SUCCESS)
-      return Failure("default-refused");
-    std::vector<double> Ns = Context.Clock->collect();
-    if (Ns.empty())
-      return Failure("clock");
-    Apart[Flush] = std::abs(Ns.back() - Traced);
-    if (Apart[false] <= NearerBy * Traced)
-      break;
-  }
-  Flushes = Apart[false] > Apart[true] + NearerBy * Traced && Apart[true] <= MostApart * Traced;
-  return Failure::none();
-}
-
 /// Whether the runs that compare outputs are timed, and are the first round.
 bool Replay::comparisonsChoose() const {
   return Target.Timed && Target.Shape.isChosenByComparisons();
@@ -339,16 +287,24 @@ Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
   return Failure::none();
 }
 
-Failure Replay::prepareRun(bool Flush) {
+Failure Replay::prepareRun(Caches Find) {
   if (restoresBetween())
     if (Failure Why = Memory.restore(Verified.dirty()))
       return Why;
-  return Flush ? Memory.flushL2() : Failure::none();
+  switch (Find) {
+  case Caches::AsLeft:
+    break;
+  case Caches::Flushed:
+    return Memory.flushL2();
+  case Caches::Written:
+    return Memory.fillL2();
+  }
+  return Failure::none();
 }
 
 Failure Replay::timeRound(const std::vector<size_t> &Order) {
   for (size_t V : Order) {
-    if (Failure Why = prepareRun(Flushes))
+    if (Failure Why = prepareRun(Find))
       return Why;
     if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
       return Failure("launch-refused");

@@ -59,7 +59,13 @@ private:
   bool mayVerifyOneMore(size_t Timed) const;
   Failure chooseByComparisons(ReplaySchedule &Schedule);
   Failure timeRounds(const Result &Out);
-  Failure prepareRun(bool Flush);
+  /// What is in L2 when a run begins that is timed cold.
+  enum class Caches {
+    AsLeft,  ///< What the run before it and the restoring have left.
+    Flushed, ///< Nothing of the program, and nothing that was written.
+    Written  ///< Nothing of the program, but lines that have to leave first.
+  };
+  Failure prepareRun(Caches Find);
   Failure timeRound(const std::vector<size_t> &Order);
   Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
@@ -70,6 +76,9 @@ private:
   Failure measureSteps();
   Failure measureRepeat();
   Failure measureCaches();
+  Failure measureLongCaches();
+  Failure measureShortCaches();
+  Failure timeDefault(double &ColdNs, double &WarmNs);
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }
   bool restoresBetween() const;
@@ -91,7 +100,7 @@ private:
   std::chrono::steady_clock::time_point Begin;
   /// Whether the kernel took as long again when it ran on what it had left.
   bool Repeats = false;
-  bool Flushes = true; ///< Whether L2 is flushed before each run that is timed cold.
+  Caches Find = Caches::Flushed; ///< What all runs that are timed cold find.
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };

@@ -162,6 +162,7 @@ static void copies(probe::DriverApi &Api) {
   };
   Api.MemsetD8Async = [](CUdeviceptr At, unsigned char Value, size_t Bytes, CUstream) {
     std::memset(reinterpret_cast<void *>(At), Value, Bytes);
+    Driver->FilledBytes += Bytes;
     return CUDA_SUCCESS;
   };
 }

@@ -43,7 +43,7 @@ public:
   int ModulesLoaded = 0;
   CUstreamCaptureMode CaptureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   int CaptureExchanges = 0;
-  uint64_t ReadBytes = 0, EvictFirstBytes = 0;
+  uint64_t ReadBytes = 0, EvictFirstBytes = 0, FilledBytes = 0;
 
 private:
   std::vector<void *> Owned;

@@ -372,6 +372,21 @@ TEST_F(SnapshotTest, flushL2_readsTwiceTheCache_andMakesThatTheFirstToGo) {
   EXPECT_EQ(Driver.EvictFirstBytes, 100'000'000u);
 }
 
+TEST_F(SnapshotTest, fillL2_writesTwiceTheCache_andNothingOfTheProgram) {
+  size_t A = range(100);
+  EXPECT_EQ(shot().fillL2().reason(), "memory") << "nothing is saved yet";
+  Driver.L2Bytes = 50'000'000;
+  Driver.DeviceBytes = size_t(200) << 20;
+  std::memset(bytes(A), 1, 100);
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+  Driver.FilledBytes = 0;
+  EXPECT_EQ(shot().fillL2().reason(), "");
+  EXPECT_EQ(Driver.FilledBytes, 100'000'000u);
+  std::vector<Span> Spans;
+  EXPECT_EQ(shot().changed(Spans).reason(), "");
+  EXPECT_TRUE(Spans.empty());
+}
+
 TEST_F(SnapshotTest, waitForAHang_ends) {
   range(100);
   Driver.NotReady = 20;

@@ -168,6 +168,23 @@ TEST(ReplayRun, longLaunches_findInL2WhatTheyFindInTheProgram) {
   }
 }
 
+/// A launch that takes longer in the program than with L2 flushed or warm is timed cold with L2
+/// full of lines that were written, if it then takes longer.
+TEST(ReplayRun, shortLaunches_findLinesThatWereWritten) {
+  StandInRun Run("in-place", "behind-writes");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  const std::map<std::string, std::string> Cold = {
+      {"default", "400000"}, {"control", "400000"}, {"fast", "300000"}, {"odd", "350000"}};
+  const std::map<std::string, std::string> Warm = {
+      {"default", "360000"}, {"control", "360000"}, {"fast", "270000"}, {"odd", "315000"}};
+  std::vector<Fields> Timed = Run.Timed.of("timed");
+  ASSERT_FALSE(Timed.empty());
+  for (const Fields &Line : Timed) {
+    EXPECT_EQ(Line.at(9), Cold.at(Line.at(8)));
+    EXPECT_EQ(Line.at(10), Warm.at(Line.at(8)));
+  }
+}
+
 /// Its output varies, so nothing depends on what it does with what it has left.
 TEST(ReplayRun, kernelThatFailsOnItsOwnOutput_isReplayed) {
   StandInRun Run("rebuilt", "builds");

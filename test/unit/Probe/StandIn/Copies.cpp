@@ -108,8 +108,12 @@ STANDIN_API cuMemcpyAsync(CUdeviceptr To, CUdeviceptr From, size_t Bytes, CUstre
 }
 
 template <class T> static CUresult fill(CUdeviceptr To, T Value, size_t Count, CUstream Handle) {
-  return queue(Handle, Wait::No,
-               [=](StreamState &) { std::fill_n(reinterpret_cast<T *>(at(To)), Count, Value); });
+  return queue(Handle, Wait::No, [=](StreamState &) {
+    // Only the probe fills so much that nothing else is left in L2.
+    if (Count * sizeof(T) == 2 * L2Bytes)
+      noteProbeWork(ProbeWork::Fill);
+    std::fill_n(reinterpret_cast<T *>(at(To)), Count, Value);
+  });
 }
 
 static char *at(CUmemorytype Type, const void *Host, CUdeviceptr Device) {

@@ -52,6 +52,7 @@ static void passBus(const KernelCall &Call) {
 static std::atomic<ProbeWork> LastWork{ProbeWork::None};
 
 ProbeWork carve::standin::takeLastProbeWork() { return LastWork.exchange(ProbeWork::None); }
+void carve::standin::noteProbeWork(ProbeWork Work) { LastWork = Work; }
 
 static CUresult copy(const KernelCall &Call) {
   passBus(Call);

@@ -233,6 +233,12 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
                                               : false;
           return Slow ? Ns + Ns / 2 : Ns;
         };
+      if (Bad == "behind-writes")
+        Code.TimeOf = [TimeNs](const KernelCall &) {
+          ProbeWork Before = takeLastProbeWork();
+          return Before == ProbeWork::Copy || Before == ProbeWork::Read ? TimeNs - TimeNs / 10
+                                                                        : TimeNs;
+        };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
         Code.TimeOf = [TimeNs](const KernelCall &) { return LeftAll ? TimeNs / 10 : TimeNs; };

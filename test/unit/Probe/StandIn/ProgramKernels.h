@@ -29,6 +29,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///   long          no fault: all kernels take eight times as long, and more than 2 ms
 ///   after-flush   no fault: as long, and half longer if the probe has just read memory
 ///   after-others  no fault: as long, and half longer unless the probe has just copied memory
+///   behind-writes no fault: a tenth shorter if the probe has just copied or read memory
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);
 

@@ -69,10 +69,16 @@ __attribute__((visibility("default"))) std::string kernelInNode(CUgraphExec Of, 
 /// From now on, executable graphs refuse kernels whose names end with \p Ending.
 __attribute__((visibility("default"))) void refuseInGraphs(const std::string &Ending);
 
-/// What a kernel of the probe did last: it has copied to the program's memory, or has only read.
-enum class ProbeWork { None, Copy, Read };
-/// Returns what a kernel of the probe has done since the last call, or None.
+/// The size of the stand-in's L2.
+inline constexpr size_t L2Bytes = 64 << 10;
+
+/// What the probe did last: a kernel of it has copied to the program's memory, or has only read, or
+/// it has filled memory of its own.
+enum class ProbeWork { None, Copy, Read, Fill };
+/// Returns what the probe has done since the last call, or None.
 __attribute__((visibility("default"))) ProbeWork takeLastProbeWork();
+/// Takes note of it.
+void noteProbeWork(ProbeWork Work);
 
 /// Returns the value that was signalled last.
 __attribute__((visibility("default"))) uint64_t valueOf(CUexternalSemaphore Semaphore);

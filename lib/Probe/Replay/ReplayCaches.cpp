@@ -1,0 +1,104 @@
+// What a run finds in L2 decides how long a short one takes, and how much of that a variant can
+// gain. Before the rounds, some runs of the default show what the program's own launches find
+// there.
+#include "Probe/Replay/Replay.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+using namespace carve;
+using namespace carve::probe;
+
+/// Finds out whether the default takes as long on what it has left as on what it found. A kernel
+/// may leave the same bytes and have nothing to do: a vertex that is decided stays decided. Where
+/// few runs are made, putting memory back costs less than finding out.
+Failure Replay::measureRepeat() {
+  Repeats = Verified.idempotent() && !Target.Shape.isLong();
+  if (!Repeats || !Target.Timed)
+    return Failure::none();
+  constexpr double Alike = 1.1, ScatterNs = 500;
+  (void)Context.Clock->collect();
+  if (Failure Why = Memory.restore(Verified.dirty()))
+    return Why;
+  for (unsigned Run = 0; Run < 2; ++Run) {
+    if (Failure Why = Memory.flushL2())
+      return Why;
+    if (Runs.run(DefaultPlace, /*Timed=*/true) != CUDA_SUCCESS)
+      return Failure("default-refused");
+  }
+  std::vector<double> Ns = Context.Clock->collect();
+  if (Ns.size() == 2)
+    Repeats = std::max(Ns[0], Ns[1]) <= Alike * std::min(Ns[0], Ns[1]) + ScatterNs;
+  return Failure::none();
+}
+
+/// Finds out whether a launch that is not timed warm is timed after a flush of L2, or with what the
+/// run before it and the restoring have left there: by what takes the default nearer to its time in
+/// the program. A variant may depend on it even if the default does not, and few launches of a
+/// program find L2 empty. So a flush has to be nearer by 1 %, and 5 % off at most: otherwise this
+/// launch has more or less to do than those that were traced.
+Failure Replay::measureLongCaches() {
+  constexpr double NearerBy = 0.01, MostApart = 0.05;
+  const double Traced = double(Target.Shape.MeanNs);
+  std::array<double, 2> Apart{}; // Without and with a flush.
+  for (bool Flush : {false, true}) {
+    if (Failure Why = prepareRun(Flush ? Caches::Flushed : Caches::AsLeft))
+      return Why;
+    if (Runs.run(DefaultPlace, /*Timed=*/true) != CUDA_SUCCESS)
+      return Failure("default-refused");
+    std::vector<double> Ns = Context.Clock->collect();
+    if (Ns.empty())
+      return Failure("clock");
+    Apart[Flush] = std::abs(Ns.back() - Traced);
+    if (Apart[false] <= NearerBy * Traced)
+      break;
+  }
+  if (Apart[false] <= Apart[true] + NearerBy * Traced || Apart[true] > MostApart * Traced)
+    Find = Caches::AsLeft;
+  return Failure::none();
+}
+
+/// Times the default as the rounds do: the shorter of two times each, because the first run may
+/// also have to load the code.
+Failure Replay::timeDefault(double &ColdNs, double &WarmNs) {
+  ColdNs = WarmNs = std::numeric_limits<double>::infinity();
+  (void)Context.Clock->collect();
+  for (unsigned Run = 0; Run < 2; ++Run) {
+    if (Failure Why = timeRound({DefaultPlace}))
+      return Why;
+    std::vector<double> Ns = Context.Clock->collect();
+    if (Ns.size() != 2)
+      return Failure("clock");
+    ColdNs = std::min(ColdNs, Ns[0]);
+    WarmNs = std::min(WarmNs, Ns[1]);
+  }
+  return Failure::none();
+}
+
+/// Finds out whether a launch that is timed cold and warm takes longer in the program than either.
+/// The kernels before it may have filled L2 with lines that they wrote, and these have to leave
+/// first. Then the cold times are those behind such lines, if the default takes longer there. A
+/// launch that is further off has something else to do than those that were traced.
+Failure Replay::measureShortCaches() {
+  constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01;
+  double ColdNs = 0, WarmNs = 0, BehindNs = 0;
+  if (Failure Why = timeDefault(ColdNs, WarmNs))
+    return Why;
+  const double Longer = std::max(ColdNs, WarmNs), Traced = double(Target.Shape.MeanNs);
+  if (Traced <= OffBy * Longer || Traced > MostOff * Longer)
+    return Failure::none();
+  Find = Caches::Written;
+  if (Failure Why = timeDefault(BehindNs, WarmNs))
+    return Why;
+  if (BehindNs <= LongerBy * Longer)
+    Find = Caches::Flushed;
+  return Failure::none();
+}
+
+Failure Replay::measureCaches() {
+  if (!Target.Timed)
+    return Failure::none();
+  return Target.Shape.hasWarmTimes() ? measureShortCaches() : measureLongCaches();
+}
