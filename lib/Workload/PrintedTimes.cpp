@@ -13,13 +13,20 @@ static std::string unitPattern() {
   return std::string("(?:") + Unit + "|" + Rate + ")";
 }
 
+/// A pattern of a unit in brackets, which may be for one of something: `(ms)`, `[us/zone/cycle]`.
+static std::string unitInBrackets() { return "[\\[(]" + unitPattern() + R"((?:/\w+)*[\])])"; }
+
 std::string carve::withoutTimes(llvm::StringRef Line) {
   static constexpr char Number[] = R"((?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf))";
   static const RE2 Blanks(R"([ \t]+)");
   static const std::string Any = unitPattern();
-  static const RE2 BeforeUnit(std::string("(?i)(^|[^\\w.])") + Number + "( ?" + Any +
-                              "\\b| ?[\\[(]" + Any + "[\\])])");
-  static const RE2 AfterUnit("(?i)([\\[(]" + Any + "[\\])] ?[:=]? ?)" + Number);
+  static const RE2 BeforeUnit(std::string("(?i)(^|[^\\w.])") + Number + "( ?" + Any + "\\b| ?" +
+                              unitInBrackets() + ")");
+  static const RE2 AfterUnit("(?i)(" + unitInBrackets() + " ?[:=]? ?)" + Number);
+  // The same time of another part, as LULESH prints it: `(us/z/c) = 0.12 (per dom) (0.12 overall)`.
+  static const RE2 OfAnotherPart(
+      "(?i)(" + unitInBrackets() + " ?[:=]? ?#(?: ?[\\[(]per \\w+[\\])])?,? ?[\\[(] ?)" + Number +
+      R"re(( (?:overall|(?:in )?total|average|mean|median|minimum|maximum)[\])]))re");
   // A share of the time ends its part of the line: what follows a word, as in `91 % correct`, is
   // not.
   static const RE2 Share("(?i)(# ?[\\[(]?" + Any + "[\\])]?[,;:]? ?[\\[(]? ?)" + Number +
@@ -28,6 +35,7 @@ std::string carve::withoutTimes(llvm::StringRef Line) {
   RE2::GlobalReplace(&Text, Blanks, " ");
   RE2::GlobalReplace(&Text, BeforeUnit, "\\1#\\2");
   RE2::GlobalReplace(&Text, AfterUnit, "\\1#");
+  RE2::GlobalReplace(&Text, OfAnotherPart, "\\1#\\2");
   RE2::GlobalReplace(&Text, Share, "\\1#\\2");
   return Text;
 }
@@ -35,8 +43,8 @@ std::string carve::withoutTimes(llvm::StringRef Line) {
 std::string carve::formOfTimes(llvm::StringRef Line) {
   // The unit of a number stays, with the mark after it.
   static const std::string Any = unitPattern();
-  static const RE2 Words("(?i)(# ?[\\[(]?" + Any + "\\b|[\\[(]" + Any +
-                         R"([\])])|\pL[\pL\d_]*(?: \pL[\pL\d_]*)*)");
+  static const RE2 Words("(?i)(# ?[\\[(]?" + Any + "\\b|" + unitInBrackets() +
+                         R"re()|\pL[\pL\d_]*(?: \pL[\pL\d_]*)*)re");
   std::string Text = withoutTimes(Line);
   RE2::GlobalReplace(&Text, Words, "\\1w");
   return Text;

@@ -21,6 +21,19 @@ TEST(PrintedTimes, numbersWithUnitsOfTime_areMarked) {
   EXPECT_EQ(withoutTimes("0.35 s, 91.2 % correct"), "# s, 91.2 % correct");
 }
 
+TEST(PrintedTimes, timesForOneOfSomething_areMarked) {
+  EXPECT_EQ(withoutTimes("Grind time (us/z/c)  =      0.125 (per dom)  (   0.125 overall)"),
+            "Grind time (us/z/c) = # (per dom) ( # overall)");
+  EXPECT_EQ(withoutTimes("FOM                  =      8000.1 (z/s)"), "FOM = # (z/s)");
+  EXPECT_EQ(withoutTimes("step [ms/iteration]: 3.5, (4.5 in total)"),
+            "step [ms/iteration]: #, (# in total)");
+  // Counts stay, and so does what has no time before it.
+  EXPECT_EQ(withoutTimes("time (ms) = 3.5 (5 errors)"), "time (ms) = # (5 errors)");
+  EXPECT_EQ(withoutTimes("time (ms) = 3.5, sum 2 (4 overall)"), "time (ms) = #, sum 2 (4 overall)");
+  EXPECT_EQ(withoutTimes("energy = 3.5 (per dom) (4 overall)"),
+            "energy = 3.5 (per dom) (4 overall)");
+}
+
 TEST(PrintedTimes, lines_ofOneFormatHaveOneForm) {
   std::string Form = formOfTimes("0.000001 s, 0.00015 % : SETUP VARIABLES");
   EXPECT_EQ(formOfTimes("1.5 s, 98.2 % :  RUN GPU KERNEL"), Form);
