@@ -7,8 +7,12 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace carve;
+
+/// The threads of a warp, on all architectures.
+static constexpr unsigned WarpThreads = 32;
 
 /// Returns the suffix for the names of functions that are copied with the kernel. It must be the
 /// same in tuning and in emission, and must differ between settings whose copies may differ in
@@ -38,6 +42,11 @@ static std::optional<std::string> reasonInEntry(const PtxEntry &Entry) {
   // assert, too.
   if (Entry.CallsBodiless || Entry.UnknownStack)
     return "abi-calls";
+  // ptxas 13.0 takes as much shared memory as the block's threads need, but spaces their values as
+  // if its last warp were whole. A block of 176 then accesses memory that it does not have.
+  const EntryDirectives &D = Entry.Directives;
+  if ((D.MaxNTid || D.ReqNTid) && D.maxThreadsPerBlock() % WarpThreads != 0)
+    return "bound-within-a-warp";
   return std::nullopt;
 }
 
@@ -183,7 +192,7 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
   if (V.SmemSpilling) {
     if (auto Reason = reasonInEntry(*Body))
       return unsupported(*Reason, "ptxas does not spill " + Entry.Name + " to shared memory");
-    Edit.SmemSpillingMaxThreads = SmemSpillingMaxThreads;
+    Edit.SmemSpillingMaxThreads = unsigned(llvm::alignTo(SmemSpillingMaxThreads, WarpThreads));
     // ptxas ignores --maxrregcount for an entry with `.maxntid`, and this entry is given one.
     const EntryDirectives &D = Entry.Directives;
     if (!V.Cap && !D.MaxNReg && !D.MaxNTid && !D.ReqNTid)

@@ -45,7 +45,8 @@ unsigned smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectives &Dir
 
 /// Returns why ptxas would not spill registers of \p Entry to shared memory or would refuse the
 /// whole module, or nothing if spilling is possible. The reasons are rules of ptxas (`-c`, dynamic
-/// shared memory, calls by the ABI) or a toolkit before 13.0. \p NvccVersion has the form
+/// shared memory, calls by the ABI), a bound on the block that is no whole number of warps, for
+/// which ptxas takes too little memory, or a toolkit before 13.0. \p NvccVersion has the form
 /// `13.0.88`.
 std::optional<std::string> reasonNotSmemSpilling(const PtxEntry &Entry, bool Relocatable,
                                                  llvm::StringRef NvccVersion);

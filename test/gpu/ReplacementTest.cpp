@@ -212,6 +212,28 @@ TEST_F(ReplacementOf, reassembledKernels_computeTheSame) {
   EXPECT_GT(Emitted, 0u);
 }
 
+/// What ptxas spills to shared memory takes whole warps, also of a block that is not one.
+TEST_F(ReplacementOf, spillingToSharedMemory_blockWithinAWarp_computesTheSame) {
+  Project P("within-a-warp");
+  const Words Source = {"-O2", "-DTHREADS=176", "-arch=" + TestArch,
+                        "-o",  P.path("app"),   machine().Sources + "/apps/pressed.cu"};
+  P.compile(Source);
+  RunRecord Default = runProbed({P.path("app")});
+  ASSERT_EQ(Default.Output.ExitStatus, 0) << Default.Stderr;
+  ASSERT_FALSE(writeFileAtomically(P.path("p.yaml"),
+                                   "carve-profile: 1\nkernels:\n  - kernel: /pressed/\n"
+                                   "    variant: default\n    entries:\n"
+                                   "      - when: {block: 176x1x1}\n"
+                                   "        variant: {cap: 24, smem-spilling: true}\n"));
+  Words WithProfile = Source;
+  WithProfile.insert(WithProfile.begin(), "--carve-profile=" + P.path("p.yaml"));
+  P.compile(WithProfile);
+  ASSERT_NE(P.log().find("r24-smem"), std::string::npos) << P.log();
+  RunRecord Run = runProbed({P.path("app")});
+  EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+  EXPECT_EQ(Run.Output.Stdout, Default.Output.Stdout);
+}
+
 TEST_F(ReplacementOf, damagedImage_leavesTheDefault) {
   Project P("damaged");
   std::string App = compileApp(P, {"graph.cu"});

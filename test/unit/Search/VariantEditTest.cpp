@@ -121,6 +121,25 @@ TEST(VariantEdit, smemSpilling_needsToolkit13AndWholeProgram) {
   EXPECT_EQ(reasonNotSmemSpilling(Prints, false, "13.0.88"), "abi-calls");
 }
 
+/// ptxas 13.0 takes too little shared memory for a bound of 176: the last warp accesses more.
+TEST(VariantEdit, smemSpillingBound_isOfWholeWarps) {
+  auto None = [](const FrontEndSetting &) -> Expected<const PtxModule *> { return nullptr; };
+  for (auto [Block, Bound] : {std::pair{176u, 192u}, {1u, 32u}, {192u, 192u}, {1024u, 1024u}})
+    EXPECT_EQ(cantFail(entryEdit(variant("smem"), *Base.find("loads"), Block, None))
+                  .SmemSpillingMaxThreads,
+              Bound);
+  const PtxModule Bounded = moduleOf(".entry most() .maxntid 176, 1, 1 { ret; }\n"
+                                     ".entry always() .reqntid 16, 11, 1 { ret; }\n"
+                                     ".entry whole() .maxntid 16, 12, 1 { ret; }\n");
+  for (auto [Entry, Reason] : {std::pair{"most", std::optional<std::string>("bound-within-a-warp")},
+                               {"always", "bound-within-a-warp"},
+                               {"whole", std::nullopt}}) {
+    EXPECT_EQ(reasonNotSmemSpilling(*Bounded.find(Entry), false, "13.0.88"), Reason) << Entry;
+    auto Edit = entryEdit(variant("r24-smem"), *Bounded.find(Entry), 192, None);
+    EXPECT_EQ(Edit ? std::nullopt : std::optional(reasonOf(std::move(Edit))), Reason) << Entry;
+  }
+}
+
 TEST(VariantEdit, smemSpillingBound_keepsLaunchesOfDefault) {
   DeviceModel D = cantFail(loadDeviceModel(CARVE_SOURCE_DIR "/share/carve-nvcc/devices", "sm_90"));
   EntryDirectives None, Bounded;
