@@ -13,8 +13,12 @@ static std::string unitPattern() {
   return std::string("(?:") + Unit + "|" + Rate + ")";
 }
 
-/// A pattern of a unit in brackets, which may be for one of something: `(ms)`, `[us/zone/cycle]`.
-static std::string unitInBrackets() { return "[\\[(]" + unitPattern() + R"((?:/\w+)*[\])])"; }
+/// A pattern of a unit in brackets. A unit of time may be for one of something: `[us/zone/cycle]`.
+/// `(S/m)` and `(m/s/s)` are no times, so it is a small unit other than `s`.
+static std::string unitInBrackets() {
+  return "[\\[(](?:" + unitPattern() +
+         R"(|(?-i:(?:[mun]s|µs|[mun]?secs?|(?:milli|micro|nano)?seconds?)(?:/[a-z]\w*)+))[\])])";
+}
 
 std::string carve::withoutTimes(llvm::StringRef Line) {
   static constexpr char Number[] = R"((?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf))";
@@ -24,9 +28,9 @@ std::string carve::withoutTimes(llvm::StringRef Line) {
                               unitInBrackets() + ")");
   static const RE2 AfterUnit("(?i)(" + unitInBrackets() + " ?[:=]? ?)" + Number);
   // The same time of another part, as LULESH prints it: `(us/z/c) = 0.12 (per dom) (0.12 overall)`.
-  static const RE2 OfAnotherPart(
-      "(?i)(" + unitInBrackets() + " ?[:=]? ?#(?: ?[\\[(]per \\w+[\\])])?,? ?[\\[(] ?)" + Number +
-      R"re(( (?:overall|(?:in )?total|average|mean|median|minimum|maximum)[\])]))re");
+  static const RE2 OfAnotherPart("(?i)(" + unitInBrackets() +
+                                 " ?[:=]? ?# ?[\\[(]per \\w+[\\])] ?[\\[(] ?)" + Number +
+                                 R"re(( overall[\])]))re");
   // A share of the time ends its part of the line: what follows a word, as in `91 % correct`, is
   // not.
   static const RE2 Share("(?i)(# ?[\\[(]?" + Any + "[\\])]?[,;:]? ?[\\[(]? ?)" + Number +
@@ -43,7 +47,7 @@ std::string carve::withoutTimes(llvm::StringRef Line) {
 std::string carve::formOfTimes(llvm::StringRef Line) {
   // The unit of a number stays, with the mark after it.
   static const std::string Any = unitPattern();
-  static const RE2 Words("(?i)(# ?[\\[(]?" + Any + "\\b|" + unitInBrackets() +
+  static const RE2 Words("(?i)((?:# ?)?" + unitInBrackets() + "|# ?[\\[(]?" + Any + "\\b" +
                          R"re()|\pL[\pL\d_]*(?: \pL[\pL\d_]*)*)re");
   std::string Text = withoutTimes(Line);
   RE2::GlobalReplace(&Text, Words, "\\1w");
