@@ -102,7 +102,7 @@ public:
   /// the stream; the function does not wait for them.
   Failure flushL2();
   /// Writes that memory instead. The kernel that is timed next has to wait until its lines have
-  /// left L2, as behind a kernel of the program that has written much. It does not wait either.
+  /// left L2, as behind a kernel of the program that has written much. The writes are queued, too.
   Failure fillL2();
 
   /// Says that what was saved is not needed any more. The memory is kept for the next save() until

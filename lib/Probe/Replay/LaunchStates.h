@@ -5,12 +5,14 @@
 #pragma once
 
 #include "Probe/Driver/Plan.h"
+#include "Probe/Replay/ReplayRuns.h"
 #include "Probe/Replay/Rotation.h"
 #include "Probe/Replay/Watchdog.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -25,6 +27,8 @@ struct ShapeState {
   unsigned Replayed = 0;  ///< The number of launches that were replayed.
   unsigned Attempts = 0;  ///< The number of attempts since the last replayed launch.
   bool Replaying = false; ///< Set while a thread replays a launch of this shape.
+  /// What runs that are timed cold find in all replays of this shape, once a replay has chosen it.
+  std::optional<FoundInL2> Find;
   /// The guarded variants that the last replay did not compare, because its launch had other
   /// arguments. They are not rotated.
   std::set<size_t> Uncompared;

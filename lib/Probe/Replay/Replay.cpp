@@ -109,6 +109,8 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
     return Failure::forNow("longer than other launches");
   if (!Why)
     Why = measureCaches();
+  if (!Why && Target.Timed && Target.Shape.hasWarmTimes())
+    Out.Find = Find;
   if (!Why)
     Why = verifyAll(Out);
   if (!Why)
@@ -183,16 +185,19 @@ double Replay::coldRunNs() const {
   return double(RunNs) + (restoresBetween() ? double(RestoreNs) : 0);
 }
 
-/// The time in ns of the fewest rounds that tell something about \p Variants, of which the default
-/// and the control are two, as long as each step takes what it took when it was measured.
-double Replay::roundsNs(size_t Variants) const {
-  if (!Target.Timed)
-    return 0;
-  // A warm time may need two restores and a run of the default before its own run.
-  double Each = coldRunNs();
+/// The time in ns that one variant takes in a round, as long as each step takes what it took when
+/// it was measured. A warm time may need two restores and a run of the default before its own run.
+double Replay::turnNs() const {
+  double Ns = coldRunNs();
   if (Target.Shape.hasWarmTimes())
-    Each += repeats() ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
-  return Each * double(Target.Shape.leastRuns(Variants));
+    Ns += repeats() ? double(RunNs) : 2 * double(RunNs) + 2 * double(RestoreNs);
+  return Ns;
+}
+
+/// The time in ns of the fewest rounds that tell something about \p Variants, of which the default
+/// and the control are two.
+double Replay::roundsNs(size_t Variants) const {
+  return Target.Timed ? turnNs() * double(Target.Shape.leastRuns(Variants)) : 0;
 }
 
 /// A measured variant computes something else, and is timed all the same.
@@ -287,16 +292,16 @@ Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
   return Failure::none();
 }
 
-Failure Replay::prepareRun(Caches Find) {
+Failure Replay::prepareRun(FoundInL2 Find) {
   if (restoresBetween())
     if (Failure Why = Memory.restore(Verified.dirty()))
       return Why;
   switch (Find) {
-  case Caches::AsLeft:
+  case FoundInL2::WhatIsLeft:
     break;
-  case Caches::Flushed:
+  case FoundInL2::Nothing:
     return Memory.flushL2();
-  case Caches::Written:
+  case FoundInL2::Written:
     return Memory.fillL2();
   }
   return Failure::none();

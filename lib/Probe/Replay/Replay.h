@@ -10,8 +10,10 @@
 #include "Probe/Replay/Verification.h"
 #include "Protocol/RecordWriter.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +32,9 @@ public:
     std::set<size_t> Sound = {};
     /// The variants that this launch left no time to verify. They are not timed either.
     std::set<size_t> Skipped = {};
+    /// What runs that were timed cold have found, if a later replay of the shape has to do the
+    /// same.
+    std::optional<FoundInL2> Find = {};
   };
 
   Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
@@ -52,6 +57,7 @@ private:
   Failure verifyAll(Result &Out);
   bool isUnlike() const;
   double coldRunNs() const;
+  double turnNs() const;
   double roundsNs(size_t Variants) const;
   bool mayBeTimed(size_t Variant, Verdict Output) const;
   bool comparisonsChoose() const;
@@ -59,13 +65,7 @@ private:
   bool mayVerifyOneMore(size_t Timed) const;
   Failure chooseByComparisons(ReplaySchedule &Schedule);
   Failure timeRounds(const Result &Out);
-  /// What is in L2 when a run begins that is timed cold.
-  enum class Caches {
-    AsLeft,  ///< What the run before it and the restoring have left.
-    Flushed, ///< Nothing of the program, and nothing that was written.
-    Written  ///< Nothing of the program, but lines that have to leave first.
-  };
-  Failure prepareRun(Caches Find);
+  Failure prepareRun(FoundInL2 Find);
   Failure timeRound(const std::vector<size_t> &Order);
   Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
@@ -78,7 +78,16 @@ private:
   Failure measureCaches();
   Failure measureLongCaches();
   Failure measureShortCaches();
-  Failure timeDefault(double &ColdNs, double &WarmNs);
+  /// Times of the default, in ns; 0 if the clock does not tell them.
+  struct DefaultTimes {
+    double ColdNs = 0, WarmNs = 0;
+    double longer() const { return std::max(ColdNs, WarmNs); }
+    /// By how much \p Ns lies outside of the two.
+    double distance(double Ns) const {
+      return std::max({0.0, std::min(ColdNs, WarmNs) - Ns, Ns - longer()});
+    }
+  };
+  Failure timeDefault(DefaultTimes &Times);
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }
   bool restoresBetween() const;
@@ -100,7 +109,7 @@ private:
   std::chrono::steady_clock::time_point Begin;
   /// Whether the kernel took as long again when it ran on what it had left.
   bool Repeats = false;
-  Caches Find = Caches::Flushed; ///< What all runs that are timed cold find.
+  FoundInL2 Find = FoundInL2::Nothing; ///< What all runs that are timed cold find.
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 using namespace carve;
 using namespace carve::probe;
@@ -44,7 +43,7 @@ Failure Replay::measureLongCaches() {
   const double Traced = double(Target.Shape.MeanNs);
   std::array<double, 2> Apart{}; // Without and with a flush.
   for (bool Flush : {false, true}) {
-    if (Failure Why = prepareRun(Flush ? Caches::Flushed : Caches::AsLeft))
+    if (Failure Why = prepareRun(Flush ? FoundInL2::Nothing : FoundInL2::WhatIsLeft))
       return Why;
     if (Runs.run(DefaultPlace, /*Timed=*/true) != CUDA_SUCCESS)
       return Failure("default-refused");
@@ -56,44 +55,58 @@ Failure Replay::measureLongCaches() {
       break;
   }
   if (Apart[false] <= Apart[true] + NearerBy * Traced || Apart[true] > MostApart * Traced)
-    Find = Caches::AsLeft;
+    Find = FoundInL2::WhatIsLeft;
   return Failure::none();
 }
 
-/// Times the default as the rounds do: the shorter of two times each, because the first run may
-/// also have to load the code.
-Failure Replay::timeDefault(double &ColdNs, double &WarmNs) {
-  ColdNs = WarmNs = std::numeric_limits<double>::infinity();
+/// Times the default as the rounds do: the shorter of two times each, because single ones scatter.
+Failure Replay::timeDefault(DefaultTimes &Times) {
+  Times = {};
   (void)Context.Clock->collect();
   for (unsigned Run = 0; Run < 2; ++Run) {
     if (Failure Why = timeRound({DefaultPlace}))
       return Why;
     std::vector<double> Ns = Context.Clock->collect();
-    if (Ns.size() != 2)
-      return Failure("clock");
-    ColdNs = std::min(ColdNs, Ns[0]);
-    WarmNs = std::min(WarmNs, Ns[1]);
+    if (Ns.size() != 2) {
+      Times = {};
+      return Failure::none();
+    }
+    auto Take = [&](double &Shortest, double New) {
+      Shortest = Run == 0 ? New : std::min(Shortest, New);
+    };
+    Take(Times.ColdNs, Ns[0]);
+    Take(Times.WarmNs, Ns[1]);
   }
   return Failure::none();
 }
 
 /// Finds out whether a launch that is timed cold and warm takes longer in the program than either.
 /// The kernels before it may have filled L2 with lines that they wrote, and these have to leave
-/// first. Then the cold times are those behind such lines, if the default takes longer there. A
-/// launch that is further off has something else to do than those that were traced.
+/// first. Then the cold times are those behind such lines, if the default takes longer there and
+/// its time in the program is no longer so far outside of both. A launch that is further off has
+/// something else to do than those that were traced. If putting memory back takes so long that this
+/// would take a tenth of the time for the launch, L2 is flushed.
 Failure Replay::measureShortCaches() {
-  constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01;
-  double ColdNs = 0, WarmNs = 0, BehindNs = 0;
-  if (Failure Why = timeDefault(ColdNs, WarmNs))
-    return Why;
-  const double Longer = std::max(ColdNs, WarmNs), Traced = double(Target.Shape.MeanNs);
-  if (Traced <= OffBy * Longer || Traced > MostOff * Longer)
+  constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01, MostShare = 0.1;
+  if (Target.Find) {
+    Find = *Target.Find;
     return Failure::none();
-  Find = Caches::Written;
-  if (Failure Why = timeDefault(BehindNs, WarmNs))
+  }
+  if (4 * turnNs() > MostShare * Target.BudgetNs)
+    return Failure::none();
+  DefaultTimes Flushed, Behind;
+  if (Failure Why = timeDefault(Flushed))
     return Why;
-  if (BehindNs <= LongerBy * Longer)
-    Find = Caches::Flushed;
+  const double Traced = double(Target.Shape.MeanNs);
+  if (Flushed.ColdNs <= 0 || Traced <= OffBy * Flushed.longer() ||
+      Traced > MostOff * Flushed.longer())
+    return Failure::none();
+  Find = FoundInL2::Written;
+  if (Failure Why = timeDefault(Behind))
+    return Why;
+  if (Behind.ColdNs <= LongerBy * Flushed.longer() ||
+      Behind.distance(Traced) >= Flushed.distance(Traced))
+    Find = FoundInL2::Nothing;
   return Failure::none();
 }
 

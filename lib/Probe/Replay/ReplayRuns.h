@@ -9,6 +9,7 @@
 #include "Probe/Replay/Watchdog.h"
 
 #include <memory>
+#include <optional>
 
 namespace carve::probe {
 
@@ -20,6 +21,13 @@ struct ReplayContext {
   StreamRecords Records;
   std::unique_ptr<ReplayClock> Clock;
   std::unique_ptr<Snapshot> Memory;
+};
+
+/// What is in L2 when a run begins that is timed cold.
+enum class FoundInL2 {
+  WhatIsLeft, ///< What the run before it and the restoring have left.
+  Nothing,    ///< Nothing of the program, and nothing that was written: L2 was flushed.
+  Written     ///< Nothing of the program, but lines that were written and have to leave first.
 };
 
 /// The launch that is replayed, and how.
@@ -38,6 +46,8 @@ struct ReplayTarget {
   double BudgetNs = 0;          ///< The elapsed time in ns that the replay may take.
   uint64_t HangMs = 10'000;
   uint64_t Seed = 1;
+  /// What an earlier replay of the shape has chosen. The times of both are counted together.
+  std::optional<FoundInL2> Find = {};
 };
 
 /// Runs the variants of one target.

@@ -169,19 +169,27 @@ TEST(ReplayRun, longLaunches_findInL2WhatTheyFindInTheProgram) {
 }
 
 /// A launch that takes longer in the program than with L2 flushed or warm is timed cold with L2
-/// full of lines that were written, if it then takes longer.
+/// full of lines that were written, if that explains it.
 TEST(ReplayRun, shortLaunches_findLinesThatWereWritten) {
-  StandInRun Run("in-place", "behind-writes");
-  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
-  const std::map<std::string, std::string> Cold = {
-      {"default", "400000"}, {"control", "400000"}, {"fast", "300000"}, {"odd", "350000"}};
-  const std::map<std::string, std::string> Warm = {
-      {"default", "360000"}, {"control", "360000"}, {"fast", "270000"}, {"odd", "315000"}};
-  std::vector<Fields> Timed = Run.Timed.of("timed");
-  ASSERT_FALSE(Timed.empty());
-  for (const Fields &Line : Timed) {
-    EXPECT_EQ(Line.at(9), Cold.at(Line.at(8)));
-    EXPECT_EQ(Line.at(10), Warm.at(Line.at(8)));
+  struct Case {
+    const char *Caches;
+    uint64_t ColdPercent, WarmPercent; ///< Of the time in the program.
+  };
+  for (const Case &C : {Case{"behind-writes", 100, 90},
+                        {"behind-program", 90, 90},      // It does not take longer there, either.
+                        {"far-from-program", 50, 50}}) { // It does something else.
+    SCOPED_TRACE(C.Caches);
+    StandInRun Run("in-place", C.Caches);
+    EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+    const std::map<std::string, uint64_t> Whole = {
+        {"default", 400'000}, {"control", 400'000}, {"fast", 300'000}, {"odd", 350'000}};
+    std::set<std::string> Launches;
+    for (const Fields &Line : Run.Timed.of("timed")) {
+      Launches.insert(Line.at(5));
+      EXPECT_EQ(std::stoull(Line.at(9)), Whole.at(Line.at(8)) * C.ColdPercent / 100);
+      EXPECT_EQ(std::stoull(Line.at(10)), Whole.at(Line.at(8)) * C.WarmPercent / 100);
+    }
+    EXPECT_EQ(Launches, (std::set<std::string>{"0", "20"}));
   }
 }
 

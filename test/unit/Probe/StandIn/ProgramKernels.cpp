@@ -233,11 +233,12 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
                                               : false;
           return Slow ? Ns + Ns / 2 : Ns;
         };
-      if (Bad == "behind-writes")
-        Code.TimeOf = [TimeNs](const KernelCall &) {
+      if (Bad == "behind-writes" || Bad == "behind-program" || Bad == "far-from-program")
+        Code.TimeOf = [TimeNs, Bad](const KernelCall &) {
           ProbeWork Before = takeLastProbeWork();
-          return Before == ProbeWork::Copy || Before == ProbeWork::Read ? TimeNs - TimeNs / 10
-                                                                        : TimeNs;
+          if (Before == ProbeWork::None || (Before == ProbeWork::Fill && Bad != "behind-program"))
+            return TimeNs;
+          return TimeNs - TimeNs / (Bad == "far-from-program" ? 2 : 10);
         };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
