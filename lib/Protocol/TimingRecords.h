@@ -103,7 +103,7 @@ struct TimedSample {
   bool Confirming = false; ///< Whether the round was held out from the choice.
   unsigned Round = 0;
   std::string Variant;
-  double ColdNs = 0; ///< The time without its data in L2, or the only one of a long launch.
+  double ColdNs = 0; ///< The time with no data of it in L2, or the only one of a long launch.
   /// The time right after a run of the same variant, or of the default and a restore if the kernel
   /// cannot run twice without one; 0 if it was not measured.
   double WarmNs = 0;

@@ -33,8 +33,8 @@ static std::string calleeSuffix(const VariantSetting &V, const PtxModule *Flavou
   return Suffix;
 }
 
-/// Returns the rule of ptxas that forbids \p Entry to spill to shared memory in any compile, or
-/// nothing.
+/// Returns why ptxas would not spill registers of \p Entry to shared memory, or would do it
+/// wrongly, in any compile; nothing if it would do it well.
 static std::optional<std::string> reasonInEntry(const PtxEntry &Entry) {
   if (Entry.UsesDynamicSmem)
     return "dynamic-shared-memory";

@@ -43,11 +43,11 @@ llvm::Expected<EntryEdit> entryEdit(const VariantSetting &V, const PtxEntry &Ent
 unsigned smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectives &Directives,
                                 unsigned DefaultRegs);
 
-/// Returns why ptxas would not spill registers of \p Entry to shared memory or would refuse the
-/// whole module, or nothing if spilling is possible. The reasons are rules of ptxas (`-c`, dynamic
-/// shared memory, calls by the ABI), a bound on the block that is no whole number of warps, for
-/// which ptxas takes too little memory, or a toolkit before 13.0. \p NvccVersion has the form
-/// `13.0.88`.
+/// Returns why ptxas would not spill registers of \p Entry to shared memory, would do it wrongly,
+/// or would refuse the whole module; nothing if spilling is possible. The reasons are rules of
+/// ptxas (`-c`, dynamic shared memory, calls by the ABI), a bound on the block that is no whole
+/// number of warps, for which ptxas takes too little memory, or a toolkit before 13.0. \p
+/// NvccVersion has the form `13.0.88`.
 std::optional<std::string> reasonNotSmemSpilling(const PtxEntry &Entry, bool Relocatable,
                                                  llvm::StringRef NvccVersion);
 

@@ -35,8 +35,8 @@ struct Evidence {
   /// GPU time of one launch of the default in the traced run, in ns; absent if not known.
   std::optional<double> LaunchNs;
   /// For a variant that spills to shared memory: the bound on its block, in threads, that it was
-  /// timed with if the source gives no bound. 0 means the bound that smemSpillingMaxThreads()
-  /// returns.
+  /// timed with if the source gives no bound, before it was rounded up to whole warps. 0 means the
+  /// bound that smemSpillingMaxThreads() returns.
   unsigned SmemSpillingThreads = 0;
   /// The results of the timing run, if there was one (TuningReport.h, InRunFinding): how and why in
   /// this way the kernel was timed, how its output was compared, and the ratio in the rounds that

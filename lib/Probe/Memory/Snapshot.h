@@ -101,8 +101,9 @@ public:
   /// for write-backs. The lines that it leaves are the first to be evicted. The reads are queued on
   /// the stream; the function does not wait for them.
   Failure flushL2();
-  /// Writes that memory instead. The kernel that is timed next has to wait until its lines have
-  /// left L2, as behind a kernel of the program that has written much. The writes are queued, too.
+  /// Writes the memory that flushL2() reads. The kernel that is timed next has to wait until this
+  /// data has left L2, as it has to after a kernel of the program that has written much. The writes
+  /// are queued, too.
   Failure fillL2();
 
   /// Says that what was saved is not needed any more. The memory is kept for the next save() until

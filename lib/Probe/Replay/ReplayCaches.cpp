@@ -82,10 +82,10 @@ Failure Replay::timeDefault(DefaultTimes &Times) {
 
 /// Finds out whether a launch that is timed cold and warm takes longer in the program than either.
 /// The kernels before it may have filled L2 with lines that they wrote, and these have to leave
-/// first. Then the cold times are those behind such lines, if the default takes longer there and
-/// its time in the program is no longer so far outside of both. A launch that is further off has
-/// something else to do than those that were traced. If putting memory back takes so long that this
-/// would take a tenth of the time for the launch, L2 is flushed.
+/// first. Then L2 is filled before cold runs, if the default takes longer after that and its time
+/// in the program is nearer to the cold and warm times than it was. A launch that is further off
+/// has something else to do than those that were traced. If putting memory back takes so long that
+/// this would take a tenth of the time for the launch, L2 is flushed.
 Failure Replay::measureShortCaches() {
   constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01, MostShare = 0.1;
   if (Target.Find) {

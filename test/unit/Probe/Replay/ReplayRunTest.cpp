@@ -169,7 +169,7 @@ TEST(ReplayRun, longLaunches_findInL2WhatTheyFindInTheProgram) {
 }
 
 /// A launch that takes longer in the program than with L2 flushed or warm is timed cold with L2
-/// full of lines that were written, if that explains it.
+/// full of lines that were written, if its time is then nearer to that in the program.
 TEST(ReplayRun, shortLaunches_findLinesThatWereWritten) {
   struct Case {
     const char *Caches;
