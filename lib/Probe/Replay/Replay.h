@@ -6,11 +6,11 @@
 
 #include "Probe/Process/Failure.h"
 #include "Probe/Replay/HostGuard.h"
+#include "Probe/Replay/ReplayCaches.h"
 #include "Probe/Replay/ReplaySchedule.h"
 #include "Probe/Replay/Verification.h"
 #include "Protocol/RecordWriter.h"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -78,15 +78,6 @@ private:
   Failure measureCaches();
   Failure measureLongCaches();
   Failure measureShortCaches();
-  /// Times of the default, in ns; 0 if the clock does not tell them.
-  struct DefaultTimes {
-    double ColdNs = 0, WarmNs = 0;
-    double longer() const { return std::max(ColdNs, WarmNs); }
-    /// By how much \p Ns lies outside of the two.
-    double distance(double Ns) const {
-      return std::max({0.0, std::min(ColdNs, WarmNs) - Ns, Ns - longer()});
-    }
-  };
   Failure timeDefault(DefaultTimes &Times);
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }

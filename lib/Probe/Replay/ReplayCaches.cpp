@@ -1,6 +1,8 @@
 // What a run finds in L2 decides how long a short one takes, and how much of that a variant can
 // gain. Before the rounds, some runs of the default show what the program's own launches find
 // there.
+#include "Probe/Replay/ReplayCaches.h"
+
 #include "Probe/Replay/Replay.h"
 
 #include <algorithm>

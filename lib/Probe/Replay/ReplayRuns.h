@@ -5,6 +5,7 @@
 
 #include "Probe/Memory/Snapshot.h"
 #include "Probe/Replay/KernelHandles.h"
+#include "Probe/Replay/ReplayCaches.h"
 #include "Probe/Replay/ReplayClock.h"
 #include "Probe/Replay/Watchdog.h"
 
@@ -21,13 +22,6 @@ struct ReplayContext {
   StreamRecords Records;
   std::unique_ptr<ReplayClock> Clock;
   std::unique_ptr<Snapshot> Memory;
-};
-
-/// What is in L2 when a run begins that is timed cold.
-enum class FoundInL2 {
-  WhatIsLeft, ///< What the run before it and the restoring have left.
-  Nothing,    ///< Nothing of the program, and nothing that was written: L2 was flushed.
-  Written     ///< Nothing of the program, but lines that were written and have to leave first.
 };
 
 /// The launch that is replayed, and how.
