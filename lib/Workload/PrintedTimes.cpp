@@ -14,7 +14,8 @@ static std::string unitPattern() {
 }
 
 /// A pattern of a unit in brackets. A unit of time may be for one of something: `[us/zone/cycle]`.
-/// `(S/m)` and `(m/s/s)` are no times, so the unit is written in small letters and is not `s` alone.
+/// `(S/m)` and `(m/s/s)` are no times, so the unit is written in small letters and is not `s`
+/// alone.
 static std::string unitInBrackets() {
   return "[\\[(](?:" + unitPattern() +
          R"(|(?-i:(?:[mun]s|µs|[mun]?secs?|(?:milli|micro|nano)?seconds?)(?:/[a-z]\w*)+))[\])])";

@@ -189,7 +189,7 @@ TEST(ReplayRun, shortLaunches_findLinesThatWereWritten) {
       EXPECT_EQ(std::stoull(Line.at(9)), Whole.at(Line.at(8)) * C.ColdPercent / 100);
       EXPECT_EQ(std::stoull(Line.at(10)), Whole.at(Line.at(8)) * C.WarmPercent / 100);
     }
-    EXPECT_EQ(Launches.size(), 2u) << "the second replay does what the first has chosen";
+    EXPECT_EQ(Launches.size(), 2u) << "two launches are replayed";
   }
 }
 

@@ -69,7 +69,7 @@ __attribute__((visibility("default"))) std::string kernelInNode(CUgraphExec Of, 
 /// From now on, executable graphs refuse kernels whose names end with \p Ending.
 __attribute__((visibility("default"))) void refuseInGraphs(const std::string &Ending);
 
-/// The size of the stand-in's L2.
+/// The bytes of the L2 cache that the simulated device reports.
 inline constexpr size_t L2Bytes = 64 << 10;
 
 /// What the probe did last: a kernel of it has copied to the program's memory, or has only read, or
