@@ -17,7 +17,7 @@ struct Snapshot::Impl {
   Failure save(CUstream Stream);
   Failure checkRanges() const;
   Failure makeRoom();
-  Failure flushMemory() const;
+  Failure whyNoFlushMemory() const;
   Failure place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
                 const std::vector<Span> &Spans);
   Failure scan(const std::vector<helper::Interval> &Intervals,
@@ -284,14 +284,14 @@ Failure Snapshot::pointsInto(const std::vector<MemoryRange> &Pointed,
 }
 
 /// Returns why there is no memory to drive other data out of L2, on a device that has L2.
-Failure Snapshot::Impl::flushMemory() const {
+Failure Snapshot::Impl::whyNoFlushMemory() const {
   return !Flush && (FlushBytes || !InUse) ? Failure("memory") : Failure::none();
 }
 
 Failure Snapshot::flushL2() {
   std::lock_guard<std::mutex> Guard(State->Lock);
   if (!State->Flush)
-    return State->flushMemory();
+    return State->whyNoFlushMemory();
   // The first pass fills L2. Its lines would stay beside loads that are evicted first, which then
   // evict each other, as they do not in a program. The second pass makes its lines the first to go.
   for (bool EvictFirst : {false, true})
@@ -303,7 +303,8 @@ Failure Snapshot::flushL2() {
 
 Failure Snapshot::fillL2() {
   std::lock_guard<std::mutex> Guard(State->Lock);
-  return State->Flush ? State->Work.zero(State->Flush, State->FlushBytes) : State->flushMemory();
+  return State->Flush ? State->Work.zero(State->Flush, State->FlushBytes)
+                      : State->whyNoFlushMemory();
 }
 
 void Snapshot::done() {

@@ -109,7 +109,7 @@ bool LaunchChanges::replay(ShapeState &State, ResolvedKernel &Kernel, const Laun
   {
     std::lock_guard<std::mutex> Guard(Lock);
     Attempts = State.Attempts;
-    Target.Find = State.Find;
+    Target.ColdL2 = State.ColdL2;
     State.Uncompared.clear();
     for (size_t V : Usable)
       if (!Kernel.mayRun(V, Launch))
@@ -128,8 +128,8 @@ bool LaunchChanges::finishReplay(ShapeState &State, const Replay::Result &Done) 
   std::lock_guard<std::mutex> Guard(Lock);
   KernelState &Kernel = States.of(*State.Kernel);
   State.Replaying = false;
-  if (Done.Find)
-    State.Find = Done.Find;
+  if (Done.ColdL2)
+    State.ColdL2 = Done.ColdL2;
   Kernel.Out.insert(Done.Rejected.begin(), Done.Rejected.end());
   States.drop(*State.Kernel, Done.Rejected);
   if (Done.StoodBack.isForNow() && ++State.Attempts < MaxAttempts)

@@ -28,7 +28,7 @@ struct ShapeState {
   unsigned Attempts = 0;  ///< The number of attempts since the last replayed launch.
   bool Replaying = false; ///< Set while a thread replays a launch of this shape.
   /// What runs that are timed cold find in all replays of this shape, once a replay has chosen it.
-  std::optional<FoundInL2> Find;
+  std::optional<FoundInL2> ColdL2;
   /// The guarded variants that the last replay did not compare, because its launch had other
   /// arguments. They are not rotated.
   std::set<size_t> Uncompared;

@@ -108,9 +108,7 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
   if (!Why && Target.MayWait && isUnlike())
     return Failure::forNow("longer than other launches");
   if (!Why)
-    Why = measureCaches();
-  if (!Why && Target.Timed && Target.Shape.hasWarmTimes())
-    Out.Find = Find;
+    Why = measureCaches(Out);
   if (!Why)
     Why = verifyAll(Out);
   if (!Why)
@@ -292,11 +290,11 @@ Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
   return Failure::none();
 }
 
-Failure Replay::prepareRun(FoundInL2 Find) {
+Failure Replay::prepareRun(FoundInL2 InL2) {
   if (restoresBetween())
     if (Failure Why = Memory.restore(Verified.dirty()))
       return Why;
-  switch (Find) {
+  switch (InL2) {
   case FoundInL2::WhatIsLeft:
     break;
   case FoundInL2::Nothing:
@@ -309,7 +307,7 @@ Failure Replay::prepareRun(FoundInL2 Find) {
 
 Failure Replay::timeRound(const std::vector<size_t> &Order) {
   for (size_t V : Order) {
-    if (Failure Why = prepareRun(Find))
+    if (Failure Why = prepareRun(ColdL2))
       return Why;
     if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
       return Failure("launch-refused");

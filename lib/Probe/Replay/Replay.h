@@ -32,9 +32,9 @@ public:
     std::set<size_t> Sound = {};
     /// The variants that this launch left no time to verify. They are not timed either.
     std::set<size_t> Skipped = {};
-    /// What runs that were timed cold have found, if a later replay of the shape has to do the
-    /// same.
-    std::optional<FoundInL2> Find = {};
+    /// What runs that were timed cold have found in L2, if that was chosen and a later replay of
+    /// the shape has to do the same.
+    std::optional<FoundInL2> ColdL2 = {};
   };
 
   Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
@@ -65,7 +65,7 @@ private:
   bool mayVerifyOneMore(size_t Timed) const;
   Failure chooseByComparisons(ReplaySchedule &Schedule);
   Failure timeRounds(const Result &Out);
-  Failure prepareRun(FoundInL2 Find);
+  Failure prepareRun(FoundInL2 InL2);
   Failure timeRound(const std::vector<size_t> &Order);
   Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
@@ -75,9 +75,9 @@ private:
                                                 const std::vector<double> &Ns);
   Failure measureSteps();
   Failure measureRepeat();
-  Failure measureCaches();
+  Failure measureCaches(Result &Out);
   Failure measureLongCaches();
-  Failure measureShortCaches();
+  Failure measureShortCaches(Result &Out);
   Failure timeDefault(DefaultTimes &Times);
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }
@@ -100,7 +100,7 @@ private:
   std::chrono::steady_clock::time_point Begin;
   /// Whether the kernel took as long again when it ran on what it had left.
   bool Repeats = false;
-  FoundInL2 Find = FoundInL2::Nothing; ///< What all runs that are timed cold find.
+  FoundInL2 ColdL2 = FoundInL2::Nothing; ///< What all runs that are timed cold find in L2.
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };

@@ -57,7 +57,7 @@ Failure Replay::measureLongCaches() {
       break;
   }
   if (Apart[false] <= Apart[true] + NearerBy * Traced || Apart[true] > MostApart * Traced)
-    Find = FoundInL2::WhatIsLeft;
+    ColdL2 = FoundInL2::WhatIsLeft;
   return Failure::none();
 }
 
@@ -87,11 +87,12 @@ Failure Replay::timeDefault(DefaultTimes &Times) {
 /// first. Then L2 is filled before cold runs, if the default takes longer after that and its time
 /// in the program is nearer to the cold and warm times than it was. A launch that is further off
 /// has something else to do than those that were traced. If putting memory back takes so long that
-/// this would take a tenth of the time for the launch, L2 is flushed.
-Failure Replay::measureShortCaches() {
+/// this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
+/// flushed, and a later replay of the shape may still choose.
+Failure Replay::measureShortCaches(Result &Out) {
   constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01, MostShare = 0.1;
-  if (Target.Find) {
-    Find = *Target.Find;
+  if (Target.ColdL2) {
+    ColdL2 = *Target.ColdL2;
     return Failure::none();
   }
   if (4 * turnNs() > MostShare * Target.BudgetNs)
@@ -100,20 +101,24 @@ Failure Replay::measureShortCaches() {
   if (Failure Why = timeDefault(Flushed))
     return Why;
   const double Traced = double(Target.Shape.MeanNs);
-  if (Flushed.ColdNs <= 0 || Traced <= OffBy * Flushed.longer() ||
-      Traced > MostOff * Flushed.longer())
+  if (Flushed.ColdNs <= 0)
     return Failure::none();
-  Find = FoundInL2::Written;
-  if (Failure Why = timeDefault(Behind))
-    return Why;
-  if (Behind.ColdNs <= LongerBy * Flushed.longer() ||
-      Behind.distance(Traced) >= Flushed.distance(Traced))
-    Find = FoundInL2::Nothing;
+  if (Traced > OffBy * Flushed.longer() && Traced <= MostOff * Flushed.longer()) {
+    ColdL2 = FoundInL2::Written;
+    if (Failure Why = timeDefault(Behind))
+      return Why;
+    if (Behind.ColdNs <= LongerBy * Flushed.longer() ||
+        Behind.distance(Traced) >= Flushed.distance(Traced))
+      ColdL2 = FoundInL2::Nothing;
+    if (Behind.ColdNs <= 0)
+      return Failure::none();
+  }
+  Out.ColdL2 = ColdL2;
   return Failure::none();
 }
 
-Failure Replay::measureCaches() {
+Failure Replay::measureCaches(Result &Out) {
   if (!Target.Timed)
     return Failure::none();
-  return Target.Shape.hasWarmTimes() ? measureShortCaches() : measureLongCaches();
+  return Target.Shape.hasWarmTimes() ? measureShortCaches(Out) : measureLongCaches();
 }

@@ -41,7 +41,7 @@ struct ReplayTarget {
   uint64_t HangMs = 10'000;
   uint64_t Seed = 1;
   /// What an earlier replay of the shape has chosen. The times of both are counted together.
-  std::optional<FoundInL2> Find = {};
+  std::optional<FoundInL2> ColdL2 = {};
 };
 
 /// Runs the variants of one target.

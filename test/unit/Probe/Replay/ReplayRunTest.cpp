@@ -193,6 +193,19 @@ TEST(ReplayRun, shortLaunches_findLinesThatWereWritten) {
   }
 }
 
+/// The times of both launches are counted together, so the second one finds what the first one has
+/// found, although it would choose a flush itself.
+TEST(ReplayRun, laterShortLaunch_findsWhatTheFirstOneHasChosen) {
+  StandInRun Run("in-place", "behind-writes-once");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  std::map<std::string, std::set<std::string>> Cold; // Of the default, by launch.
+  for (const Fields &Line : Run.Timed.of("timed"))
+    if (Line.at(8) == "default")
+      Cold[Line.at(5)].insert(Line.at(9));
+  EXPECT_EQ(Cold,
+            (std::map<std::string, std::set<std::string>>{{"0", {"400000"}}, {"20", {"440000"}}}));
+}
+
 /// Its output varies, so nothing depends on what it does with what it has left.
 TEST(ReplayRun, kernelThatFailsOnItsOwnOutput_isReplayed) {
   StandInRun Run("rebuilt", "builds");

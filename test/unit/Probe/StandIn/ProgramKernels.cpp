@@ -240,6 +240,17 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
             return TimeNs;
           return TimeNs - TimeNs / (Bad == "far-from-program" ? 2 : 10);
         };
+      if (Bad == "behind-writes-once")
+        Code.TimeOf = [TimeNs](const KernelCall &) {
+          static std::atomic<unsigned> OwnLaunches = 0;
+          ProbeWork Before = takeLastProbeWork();
+          if (Before == ProbeWork::None)
+            ++OwnLaunches;
+          const uint64_t Tenth = TimeNs / 10;
+          if (OwnLaunches > 5) // The program's later launches are replayed.
+            return Before == ProbeWork::Fill ? TimeNs + Tenth : TimeNs;
+          return Before == ProbeWork::None || Before == ProbeWork::Fill ? TimeNs : TimeNs - Tenth;
+        };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
         Code.TimeOf = [TimeNs](const KernelCall &) { return LeftAll ? TimeNs / 10 : TimeNs; };

@@ -30,6 +30,8 @@ inline constexpr unsigned KnownCount = 4096;
 ///   after-flush   no fault: as long, and half longer if the probe has just read memory
 ///   after-others  no fault: as long, and half longer unless the probe has just copied memory
 ///   behind-writes no fault: a tenth shorter if the probe has just copied or read memory
+///   behind-writes-once no fault: as behind-writes in the first launches; in later ones a tenth
+///                 longer if the probe has just filled memory
 ///   behind-program no fault: a tenth shorter if the probe has just done anything
 ///   far-from-program no fault: half as long if the probe has just copied or read memory
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
