@@ -298,12 +298,20 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
       Round.FirstAssemblyS = Round.CompileS;
     return Round;
   };
-  // If no other run is allowed, its variants need not be compiled.
-  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) &&
-                          (Rounds.next(Limits()) || anyLeftOver());
-       First = false)
+  for (bool First = true;; First = false) {
+    // If no other run is allowed, its variants need not be compiled.
+    std::optional<std::string> Why;
+    if (!First && !State.recorded())
+      Why = whyNoTimingRun(State);
+    if (!Why && !Rounds.next(Limits()) && !anyLeftOver())
+      Why = "the searches have no variant for it";
+    if (Why) {
+      logLine("no further timing run: " + *Why);
+      break;
+    }
     if (llvm::Error E = timeRound())
       return E;
+  }
   Rounds.finish();
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
