@@ -191,7 +191,8 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
   }
   if (V.SmemSpilling) {
     if (auto Reason = reasonInEntry(*Body))
-      return unsupported(*Reason, "ptxas does not spill " + Entry.Name + " to shared memory");
+      return unsupported(*Reason,
+                         "registers of " + Entry.Name + " are not spilled to shared memory");
     Edit.SmemSpillingMaxThreads = unsigned(llvm::alignTo(SmemSpillingMaxThreads, WarpThreads));
     // ptxas ignores --maxrregcount for an entry with `.maxntid`, and this entry is given one.
     const EntryDirectives &D = Entry.Directives;
