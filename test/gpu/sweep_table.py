@@ -16,19 +16,25 @@ from predicted_ratios import keys_of
 
 COLUMNS = ("program", "kernel", "grid", "block", "static_smem_bytes", "dynamic_smem_bytes", "frontend_cap", "ptxas_cap",
            "register_usage_level", "dlcm", "regs_per_thread", "launches", "total_ns", "smem_spilling",
-           "front_end_knob", "known_ptx", "optimization_level", "spill_bytes", "occupancy", "efficiency", "utilization")
+           "front_end_knob", "restrict", "known_ptx", "optimization_level", "spill_bytes", "occupancy", "efficiency",
+           "utilization")
 # The columns of the keys that a profile has for them.
 COLUMN_OF = {"cap": "ptxas_cap", "frontend-cap": "frontend_cap", "frontend-knob": "front_end_knob",
              "known-ptx": "known_ptx", "smem-spilling": "smem_spilling", "load-cache": "dlcm",
              "register-usage-level": "register_usage_level", "optimization-level": "optimization_level"}
 
+# Restrict pointers have no key: no profile can ask for them.
+RESTRICT = "restrict"
+
 
 def setting(name):
     """The columns of the variant NAME, or nothing if they do not say what it is."""
-    keys = {} if name == "default" else keys_of(name)
+    parts = [part for part in name.split("-") if part not in ("default", RESTRICT)]
+    keys = keys_of("-".join(parts)) if parts else {}
     if keys is None:
         return None
     return {"register_usage_level": "5", "smem_spilling": "0", "known_ptx": "0",
+            "restrict": str(int(RESTRICT in name.split("-"))),
             **{COLUMN_OF[key]: "1" if value == "true" else value for key, value in keys.items()}}
 
 

@@ -30,8 +30,11 @@ class Table(unittest.TestCase):
     def test_setting_ofEveryPart(self):
         columns = tool.setting("r40-f255-unroll2-knownptx-smem-cg-l10-o1")
         self.assertEqual(columns, {"ptxas_cap": "40", "frontend_cap": "255", "front_end_knob": "unroll2",
-                                   "known_ptx": "1", "smem_spilling": "1", "dlcm": "cg",
+                                   "known_ptx": "1", "smem_spilling": "1", "dlcm": "cg", "restrict": "0",
                                    "register_usage_level": "10", "optimization_level": "1"})
+        columns = tool.setting("r40-restrict-cs")
+        self.assertEqual((columns["ptxas_cap"], columns["restrict"], columns["dlcm"]), ("40", "1", "cs"))
+        self.assertEqual((tool.setting("restrict")["restrict"], tool.setting("default")["restrict"]), ("1", "0"))
         for name in ("shapes", "r40+r48", "r"):
             self.assertIsNone(tool.setting(name), name)
 
