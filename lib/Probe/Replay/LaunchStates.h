@@ -27,7 +27,7 @@ struct ShapeState {
   unsigned Replayed = 0;  ///< The number of launches that were replayed.
   unsigned Attempts = 0;  ///< The number of attempts since the last replayed launch.
   bool Replaying = false; ///< Set while a thread replays a launch of this shape.
-  /// What runs that are timed cold find in all replays of this shape, once a replay has chosen it.
+  /// What runs that are timed cold find in all replays of this shape, once a replay was timed.
   std::optional<FoundInL2> ColdL2;
   /// The guarded variants that the last replay did not compare, because its launch had other
   /// arguments. They are not rotated.

@@ -108,13 +108,15 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
   if (!Why && Target.MayWait && isUnlike())
     return Failure::forNow("longer than other launches");
   if (!Why)
-    Why = measureCaches(Out);
+    Why = measureCaches();
   if (!Why)
     Why = verifyAll(Out);
   if (!Why)
     Why = Host.check();
   if (!Why && Target.Timed)
     Why = timeRounds(Out);
+  if (!Why && Target.Timed && Target.Shape.hasWarmTimes())
+    Out.ColdL2 = ColdL2;
   uint64_t DirtyBytes = 0;
   for (const Span &S : Verified.dirty())
     DirtyBytes += S.Bytes;

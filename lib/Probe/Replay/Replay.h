@@ -32,8 +32,8 @@ public:
     std::set<size_t> Sound = {};
     /// The variants that this launch left no time to verify. They are not timed either.
     std::set<size_t> Skipped = {};
-    /// What runs that were timed cold have found in L2, if that was chosen and a later replay of
-    /// the shape has to do the same.
+    /// What runs that were timed cold have found in L2, if a later replay of the shape has to do
+    /// the same. If nothing was timed, it may choose itself.
     std::optional<FoundInL2> ColdL2 = {};
   };
 
@@ -75,9 +75,9 @@ private:
                                                 const std::vector<double> &Ns);
   Failure measureSteps();
   Failure measureRepeat();
-  Failure measureCaches(Result &Out);
+  Failure measureCaches();
   Failure measureLongCaches();
-  Failure measureShortCaches(Result &Out);
+  Failure measureShortCaches();
   Failure timeDefault(DefaultTimes &Times);
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }

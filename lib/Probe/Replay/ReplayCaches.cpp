@@ -87,9 +87,8 @@ Failure Replay::timeDefault(DefaultTimes &Times) {
 /// first. Then L2 is filled before cold runs, if the default takes longer after that and its time
 /// in the program is nearer to the cold and warm times than it was. A launch that is further off
 /// has something else to do than those that were traced. If putting memory back takes so long that
-/// this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
-/// flushed, and a later replay of the shape may still choose.
-Failure Replay::measureShortCaches(Result &Out) {
+/// this would take a tenth of the time for the launch, L2 is flushed.
+Failure Replay::measureShortCaches() {
   constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01, MostShare = 0.1;
   if (Target.ColdL2) {
     ColdL2 = *Target.ColdL2;
@@ -101,24 +100,20 @@ Failure Replay::measureShortCaches(Result &Out) {
   if (Failure Why = timeDefault(Flushed))
     return Why;
   const double Traced = double(Target.Shape.MeanNs);
-  if (Flushed.ColdNs <= 0)
+  if (Flushed.ColdNs <= 0 || Traced <= OffBy * Flushed.longer() ||
+      Traced > MostOff * Flushed.longer())
     return Failure::none();
-  if (Traced > OffBy * Flushed.longer() && Traced <= MostOff * Flushed.longer()) {
-    ColdL2 = FoundInL2::Written;
-    if (Failure Why = timeDefault(Behind))
-      return Why;
-    if (Behind.ColdNs <= LongerBy * Flushed.longer() ||
-        Behind.distance(Traced) >= Flushed.distance(Traced))
-      ColdL2 = FoundInL2::Nothing;
-    if (Behind.ColdNs <= 0)
-      return Failure::none();
-  }
-  Out.ColdL2 = ColdL2;
+  ColdL2 = FoundInL2::Written;
+  if (Failure Why = timeDefault(Behind))
+    return Why;
+  if (Behind.ColdNs <= LongerBy * Flushed.longer() ||
+      Behind.distance(Traced) >= Flushed.distance(Traced))
+    ColdL2 = FoundInL2::Nothing;
   return Failure::none();
 }
 
-Failure Replay::measureCaches(Result &Out) {
+Failure Replay::measureCaches() {
   if (!Target.Timed)
     return Failure::none();
-  return Target.Shape.hasWarmTimes() ? measureShortCaches(Out) : measureLongCaches();
+  return Target.Shape.hasWarmTimes() ? measureShortCaches() : measureLongCaches();
 }

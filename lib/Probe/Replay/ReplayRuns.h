@@ -40,7 +40,8 @@ struct ReplayTarget {
   double BudgetNs = 0;          ///< The elapsed time in ns that the replay may take.
   uint64_t HangMs = 10'000;
   uint64_t Seed = 1;
-  /// What an earlier replay of the shape has chosen. The times of both are counted together.
+  /// What runs found that an earlier replay of the shape timed. The times of both are counted
+  /// together.
   std::optional<FoundInL2> ColdL2 = {};
 };
 
