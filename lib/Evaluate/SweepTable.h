@@ -60,9 +60,9 @@ struct SweepRow {
 /// columns may have any order. Required are `program kernel grid block static_smem_bytes
 /// dynamic_smem_bytes frontend_cap ptxas_cap register_usage_level dlcm regs_per_thread launches
 /// total_ns`. Optional are `smem_spilling` (0 or 1), `front_end_knob` (its name in variants),
-/// `known_ptx` (0 or 1), `optimization_level` (1), `spill_bytes`, `occupancy` (0 to 1),
-/// `efficiency` and `utilization` (0 means not known); each is `-` if a row does not have it. Other
-/// columns and empty lines are ignored. Fails with \p Name, line, column, the actual and the
+/// `restrict` and `known_ptx` (0 or 1), `optimization_level` (1), `spill_bytes`, `occupancy` (0 to
+/// 1), `efficiency` and `utilization` (0 means not known); each is `-` if a row does not have it.
+/// Other columns and empty lines are ignored. Fails with \p Name, line, column, the actual and the
 /// expected value.
 llvm::Expected<std::vector<SweepRow>> parseSweepTable(llvm::StringRef Text, llvm::StringRef Name);
 

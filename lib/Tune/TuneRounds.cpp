@@ -59,6 +59,7 @@ private:
   LeftOverVariants Left;
   double AssemblyS = 0;      ///< Seconds that the last round took to assemble its modules.
   size_t Assembled = 0;      ///< How many variants it put into them.
+  bool ToldWhy = false;      ///< Whether the log has why no further timing run is made.
   bool KeepsModules = false; ///< Whether whole runs may use the modules of the last round.
 };
 
@@ -129,6 +130,7 @@ bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices
 /// Handles \p Sets if no timing run can be made, because of \p Why.
 void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) {
   logLine("no timing run: " + Why);
+  ToldWhy = true;
   for (size_t K = 0; K < Sets.size(); ++K) {
     if (Sets[K].empty())
       continue;
@@ -304,9 +306,10 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     if (!First && !State.recorded())
       Why = whyNoTimingRun(State);
     if (!Why && !Rounds.next(Limits()) && !anyLeftOver())
-      Why = "the searches have no variant for it";
+      Why = "no further variant was made for it";
     if (Why) {
-      logLine("no further timing run: " + *Why);
+      if (!First && !ToldWhy)
+        logLine("no further timing run: " + *Why);
       break;
     }
     if (llvm::Error E = timeRound())

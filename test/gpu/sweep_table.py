@@ -23,7 +23,7 @@ COLUMN_OF = {"cap": "ptxas_cap", "frontend-cap": "frontend_cap", "frontend-knob"
              "known-ptx": "known_ptx", "smem-spilling": "smem_spilling", "load-cache": "dlcm",
              "register-usage-level": "register_usage_level", "optimization-level": "optimization_level"}
 
-# Restrict pointers have no key: no profile can ask for them.
+# keys_of() leaves it out: a profile has it only in an entry with a guard, which predicted_ratios.py does not write.
 RESTRICT = "restrict"
 
 

@@ -15,6 +15,7 @@ KERNEL = {"mangled": "_Z1kPf", "shapes": ["grid 4x32 block 256 dynamic-smem 64"]
           "regs-before": 40, "occupancy-before": 0.5,
           "variants": [{"name": "r32-newrolled-smem", "regs": 32, "screening-ratio": 0.8, "spill-bytes": 8},
                        {"name": "r24", "regs": 24, "screening-ratio": 0},
+                       {"name": "known-restrict", "regs": 40, "screening-ratio": 0.9},
                        {"name": "r26", "regs": 26, "screening-ratio": 0.5, "fault": "its output differs"},
                        {"name": "shapes", "regs": 24, "screening-ratio": 0.7}],
           "carved": [{"name": "r32-newllvm-smem", "regs": 32, "carved": "same code as r32-newrolled-smem"},
@@ -48,10 +49,11 @@ class Table(unittest.TestCase):
         lines = [line.split("\t") for line in done.stdout.splitlines()]
         rows = [dict(zip(lines[0], line)) for line in lines[1:]]
         self.assertEqual([(row["ptxas_cap"], row["front_end_knob"], row["total_ns"]) for row in rows],
-                         [("-", "-", "1000"), ("32", "newrolled", "800"), ("32", "newllvm", "800"),
-                          ("-", "-", "1000")])
+                         [("-", "-", "1000"), ("32", "newrolled", "800"), ("-", "known", "900"),
+                          ("32", "newllvm", "800"), ("-", "-", "1000")])
+        self.assertEqual([row["restrict"] for row in rows], ["0", "0", "1", "0", "0"])
         self.assertEqual((rows[0]["program"], rows[0]["grid"], rows[0]["block"]), ("heat", "4,32,1", "256,1,1"))
-        self.assertEqual((rows[0]["occupancy"], rows[1]["spill_bytes"], rows[3]["frontend_cap"]), ("0.5", "8", "255"))
+        self.assertEqual((rows[0]["occupancy"], rows[1]["spill_bytes"], rows[4]["frontend_cap"]), ("0.5", "8", "255"))
 
     def test_noReport_isNamed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,7 @@ public:
     /// The variants that this launch left no time to verify. They are not timed either.
     std::set<size_t> Skipped = {};
     /// What runs that were timed cold have found in L2, if a later replay of the shape has to do
-    /// the same. If nothing was timed, it may choose itself.
+    /// the same. If the launch was put off or could not be timed, it may choose itself.
     std::optional<FoundInL2> ColdL2 = {};
   };
 

@@ -87,7 +87,8 @@ Failure Replay::timeDefault(DefaultTimes &Times) {
 /// first. Then L2 is filled before cold runs, if the default takes longer after that and its time
 /// in the program is nearer to the cold and warm times than it was. A launch that is further off
 /// has something else to do than those that were traced. If putting memory back takes so long that
-/// this would take a tenth of the time for the launch, L2 is flushed.
+/// this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
+/// flushed.
 Failure Replay::measureShortCaches() {
   constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01, MostShare = 0.1;
   if (Target.ColdL2) {

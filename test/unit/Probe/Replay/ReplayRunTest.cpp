@@ -193,9 +193,9 @@ TEST(ReplayRun, shortLaunches_findLinesThatWereWritten) {
   }
 }
 
-/// The times of both launches are counted together, so the second one finds what the first one has
-/// found, although it would choose a flush itself.
-TEST(ReplayRun, laterShortLaunch_findsWhatTheFirstOneHasChosen) {
+/// The times of both launches are counted together, so the second one finds what the first one was
+/// timed with, although it would choose a flush itself.
+TEST(ReplayRun, laterShortLaunch_findsWhatTheFirstOneWasTimedWith) {
   StandInRun Run("in-place", "behind-writes-once");
   EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
   std::map<std::string, std::set<std::string>> Cold; // Of the default, by launch.

@@ -242,12 +242,12 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
         };
       if (Bad == "behind-writes-once")
         Code.TimeOf = [TimeNs](const KernelCall &) {
-          static std::atomic<unsigned> OwnLaunches = 0;
+          static std::atomic<unsigned> ProgramLaunches = 0;
           ProbeWork Before = takeLastProbeWork();
           if (Before == ProbeWork::None)
-            ++OwnLaunches;
+            ++ProgramLaunches;
           const uint64_t Tenth = TimeNs / 10;
-          if (OwnLaunches > 5) // The program's later launches are replayed.
+          if (ProgramLaunches > 5) // More than there are in the first replay.
             return Before == ProbeWork::Fill ? TimeNs + Tenth : TimeNs;
           return Before == ProbeWork::None || Before == ProbeWork::Fill ? TimeNs : TimeNs - Tenth;
         };
