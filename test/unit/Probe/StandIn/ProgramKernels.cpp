@@ -233,23 +233,18 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
                                               : false;
           return Slow ? Ns + Ns / 2 : Ns;
         };
-      if (Bad == "behind-writes" || Bad == "behind-program" || Bad == "far-from-program")
+      if (Bad.starts_with("behind-") || Bad == "far-from-program")
         Code.TimeOf = [TimeNs, Bad](const KernelCall &) {
-          ProbeWork Before = takeLastProbeWork();
-          if (Before == ProbeWork::None || (Before == ProbeWork::Fill && Bad != "behind-program"))
-            return TimeNs;
-          return TimeNs - TimeNs / (Bad == "far-from-program" ? 2 : 10);
-        };
-      if (Bad == "behind-writes-once")
-        Code.TimeOf = [TimeNs](const KernelCall &) {
           static std::atomic<unsigned> ProgramLaunches = 0;
           ProbeWork Before = takeLastProbeWork();
           if (Before == ProbeWork::None)
             ++ProgramLaunches;
-          const uint64_t Tenth = TimeNs / 10;
-          if (ProgramLaunches > 5) // More than there are in the first replay.
-            return Before == ProbeWork::Fill ? TimeNs + Tenth : TimeNs;
-          return Before == ProbeWork::None || Before == ProbeWork::Fill ? TimeNs : TimeNs - Tenth;
+          // The first replay has no more than five such launches.
+          if (Bad == "behind-writes-once" && ProgramLaunches > 5)
+            return Before == ProbeWork::Fill ? TimeNs + TimeNs / 10 : TimeNs;
+          if (Before == ProbeWork::None || (Before == ProbeWork::Fill && Bad != "behind-program"))
+            return TimeNs;
+          return TimeNs - TimeNs / (Bad == "far-from-program" ? 2 : 10);
         };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
