@@ -307,6 +307,11 @@ Failure Snapshot::fillL2() {
                       : State->whyNoFlushMemory();
 }
 
+size_t Snapshot::flushBytes() const {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->FlushBytes;
+}
+
 void Snapshot::done() {
   std::lock_guard<std::mutex> Guard(State->Lock);
   State->forget();

@@ -105,6 +105,8 @@ public:
   /// data has left L2, as it has to after a kernel of the program that has written much. The writes
   /// are queued, too.
   Failure fillL2();
+  /// Returns the bytes of the memory that flushL2() reads.
+  size_t flushBytes() const;
 
   /// Says that what was saved is not needed any more. The memory is kept for the next save() until
   /// the program needs it (releaseForProgram). If little other memory is free, it is given back at

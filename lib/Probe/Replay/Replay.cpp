@@ -61,6 +61,8 @@ size_t Replay::hostLimit() const {
 Replay::Result Replay::run(Ranges Of) {
   Result Out;
   Memory.limitHost(hostLimit());
+  for (size_t I : Of.Arguments)
+    Arguments.push_back({I, 0, Of.Saved[I].Bytes});
   auto SaveBegin = Clock::now();
   Out.StoodBack = Memory.save(std::move(Of.Saved), Context.Stream);
   SaveNs = passedNs(SaveBegin);
@@ -303,6 +305,10 @@ Failure Replay::prepareRun(FoundInL2 InL2) {
     return Memory.flushL2();
   case FoundInL2::Written:
     return Memory.fillL2();
+  case FoundInL2::Arguments: {
+    Failure Why = Memory.flushL2();
+    return Why ? Why : Memory.restore(Arguments);
+  }
   }
   return Failure::none();
 }

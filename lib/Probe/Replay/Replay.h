@@ -43,6 +43,9 @@ public:
   /// The program's memory by what a replay does with it.
   struct Ranges {
     std::vector<MemoryRange> Saved;
+    /// Those of Saved, by index, that the program has allocated and to which an argument of the
+    /// launch leads.
+    std::vector<size_t> Arguments;
     std::vector<MemoryRange> Pointed; ///< Memory to which no address may lead.
     std::vector<MemoryRange> Guarded; ///< Memory that the host may write; see HostGuard.
   };
@@ -79,6 +82,10 @@ private:
   Failure measureLongCaches();
   Failure measureShortCaches();
   Failure timeDefault(DefaultTimes &Times);
+  Failure timeDefaultWith(FoundInL2 InL2, DefaultTimes &Times);
+  Failure chooseFill(const DefaultTimes &Flushed);
+  Failure chooseArguments(const DefaultTimes &Flushed);
+  bool mayWriteArguments() const;
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }
   bool restoresBetween() const;
@@ -101,6 +108,7 @@ private:
   /// Whether the kernel took as long again when it ran on what it had left.
   bool Repeats = false;
   FoundInL2 ColdL2 = FoundInL2::Nothing; ///< What all runs that are timed cold find in L2.
+  std::vector<Span> Arguments;           ///< The memory to which the launch's arguments lead.
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };

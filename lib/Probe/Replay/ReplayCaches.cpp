@@ -82,34 +82,78 @@ Failure Replay::timeDefault(DefaultTimes &Times) {
   return Failure::none();
 }
 
-/// Finds out whether a launch that is timed cold and warm takes longer in the program than either.
-/// The kernels before it may have filled L2 with lines that they wrote, and these have to leave
-/// first. Then L2 is filled before cold runs, if the default takes longer after that and its time
-/// in the program is nearer to the cold and warm times than it was. A launch that is further off
-/// has something else to do than those that were traced. If putting memory back takes so long that
-/// this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
+/// Times the default with what \p InL2 says before its cold runs, and leaves it at that.
+Failure Replay::timeDefaultWith(FoundInL2 InL2, DefaultTimes &Times) {
+  ColdL2 = InL2;
+  return timeDefault(Times);
+}
+
+/// Whether what the launch's arguments lead to may be written before each cold run: it has to be on
+/// the device, and must not be more than fillL2() writes, which then does the same.
+bool Replay::mayWriteArguments() const {
+  size_t Bytes = 0;
+  for (const Span &S : Arguments)
+    Bytes += S.Bytes;
+  return Bytes > 0 && Bytes <= Memory.flushBytes() && Memory.spilledBytes() == 0;
+}
+
+/// Chooses what is in L2 before cold runs of a launch that takes longer in the program than after a
+/// flush and warm (\p Flushed). The kernels before it may have filled L2 with lines that they
+/// wrote, and these have to leave first. So L2 is filled if the default takes longer after that and
+/// its time in the program is nearer to the cold and warm times than it was.
+Failure Replay::chooseFill(const DefaultTimes &Flushed) {
+  constexpr double LongerBy = 1.01;
+  const double Traced = double(Target.Shape.MeanNs);
+  DefaultTimes Filled;
+  if (Failure Why = timeDefaultWith(FoundInL2::Written, Filled))
+    return Why;
+  if (Filled.ColdNs <= LongerBy * Flushed.longer() ||
+      Filled.distance(Traced) >= Flushed.distance(Traced))
+    ColdL2 = FoundInL2::Nothing;
+  return Failure::none();
+}
+
+/// Chooses what is in L2 before cold runs of a launch that takes longer in the program than warm
+/// and less than after a flush (\p Flushed). A copy or another kernel may have written its inputs:
+/// then they are in L2, but not in the part near to each multiprocessor that has read them. So what
+/// the arguments lead to is written if the default takes less time after that than after a flush,
+/// and hardly less than in the program.
+Failure Replay::chooseArguments(const DefaultTimes &Flushed) {
+  constexpr double ShorterBy = 1.01, LessBy = 0.05;
+  if (!mayWriteArguments())
+    return Failure::none();
+  DefaultTimes Written;
+  if (Failure Why = timeDefaultWith(FoundInL2::Arguments, Written))
+    return Why;
+  if (ShorterBy * Written.ColdNs >= Flushed.ColdNs ||
+      Written.ColdNs < (1 - LessBy) * double(Target.Shape.MeanNs))
+    ColdL2 = FoundInL2::Nothing;
+  return Failure::none();
+}
+
+/// Chooses what is in L2 before cold runs of a launch that is timed cold and warm: what takes the
+/// default nearer to its time in the program than a flush of L2. A launch that takes much longer
+/// there has something else to do than those that were traced. If putting memory back takes so long
+/// that this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
 /// flushed.
 Failure Replay::measureShortCaches() {
-  constexpr double OffBy = 1.02, MostOff = 1.3, LongerBy = 1.01, MostShare = 0.1;
+  constexpr double OffBy = 1.02, MostOff = 1.3, MostShare = 0.1;
   if (Target.ColdL2) {
     ColdL2 = *Target.ColdL2;
     return Failure::none();
   }
   if (4 * turnNs() > MostShare * Target.BudgetNs)
     return Failure::none();
-  DefaultTimes Flushed, Behind;
-  if (Failure Why = timeDefault(Flushed))
+  DefaultTimes Flushed;
+  if (Failure Why = timeDefaultWith(FoundInL2::Nothing, Flushed))
     return Why;
   const double Traced = double(Target.Shape.MeanNs);
-  if (Flushed.ColdNs <= 0 || Traced <= OffBy * Flushed.longer() ||
-      Traced > MostOff * Flushed.longer())
+  if (Flushed.ColdNs <= 0)
     return Failure::none();
-  ColdL2 = FoundInL2::Written;
-  if (Failure Why = timeDefault(Behind))
-    return Why;
-  if (Behind.ColdNs <= LongerBy * Flushed.longer() ||
-      Behind.distance(Traced) >= Flushed.distance(Traced))
-    ColdL2 = FoundInL2::Nothing;
+  if (Traced > OffBy * Flushed.longer() && Traced <= MostOff * Flushed.longer())
+    return chooseFill(Flushed);
+  if (Traced > Flushed.WarmNs && OffBy * Traced < Flushed.ColdNs)
+    return chooseArguments(Flushed);
   return Failure::none();
 }
 

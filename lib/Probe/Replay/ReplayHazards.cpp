@@ -103,6 +103,17 @@ bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
   return !argumentWords(Call, Kernel, Words) || anyIn(Words, Ranges);
 }
 
+std::vector<size_t> carve::probe::reachedOf(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                                            const std::vector<MemoryRange> &Ranges) {
+  std::vector<uint64_t> Words;
+  std::vector<size_t> Reached;
+  const bool Known = argumentWords(Call, Kernel, Words);
+  for (size_t I = 0; I < Ranges.size(); ++I)
+    if (!Known || anyIn(Words, {Ranges[I]}))
+      Reached.push_back(I);
+  return Reached;
+}
+
 Failure ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
                                  const DeviceMemory &Memory) const {
   std::vector<uint64_t> Words;

@@ -58,6 +58,9 @@ bool holdAddress(const void *Data, size_t Bytes, const std::vector<MemoryRange> 
 /// examined.
 bool reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
              const std::vector<MemoryRange> &Ranges);
+/// Returns the indices of those of \p Ranges of which reaches() is true.
+std::vector<size_t> reachedOf(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                              const std::vector<MemoryRange> &Ranges);
 
 /// Writes the 8-byte words of a launch's arguments to \p Words, one from every 4th byte on, because
 /// an address may be packed in a structure. Returns false if the sizes of the arguments are

@@ -236,12 +236,11 @@ static bool isSaved(const MemoryRange &Range, CUcontext Context, CUdevice Device
 
 /// Fails with the reason that belongs to the first of \p Pointed to which an argument leads.
 static Failure reachedBy(const ReplayTarget &Target, const std::vector<MemoryRange> &Pointed) {
-  for (const MemoryRange &Range : Pointed)
-    if (reaches(Target.Call, Target.Kernel, {Range})) {
-      const char *Hazard = hazardOfKind(Range.Kind);
-      return Failure(Hazard ? Hazard : "other-context");
-    }
-  return Failure::none();
+  const std::vector<size_t> Reached = reachedOf(Target.Call, Target.Kernel, Pointed);
+  if (Reached.empty())
+    return Failure::none();
+  const char *Hazard = hazardOfKind(Pointed[Reached.front()].Kind);
+  return Failure(Hazard ? Hazard : "other-context");
 }
 
 Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::Ranges &Of) const {
@@ -250,6 +249,10 @@ Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::R
     return Failure("device-unknown");
   for (const MemoryRange &Range : Memory.ranges())
     (isSaved(Range, Context, Device) ? Of.Saved : Of.Pointed).push_back(Range);
+  // Kernels may be allowed only to read what is mapped.
+  for (size_t I : reachedOf(Target.Call, Target.Kernel, Of.Saved))
+    if (Of.Saved[I].Kind != MemoryKind::Mapped)
+      Of.Arguments.push_back(I);
   CUmodule Module = nullptr;
   if (Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return Failure("module-unknown");

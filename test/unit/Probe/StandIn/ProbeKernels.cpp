@@ -58,7 +58,7 @@ static CUresult copy(const KernelCall &Call) {
   passBus(Call);
   bool ToLive = Call.argument<uint32_t>(3) != 0;
   if (ToLive)
-    LastWork = ProbeWork::Copy;
+    LastWork = LastWork == ProbeWork::Read ? ProbeWork::CopyBehindRead : ProbeWork::Copy;
   forEachPiece(Call, [&](const Piece &P) {
     std::memcpy(at<char>(ToLive ? P.Live : P.Shadow), at<char>(ToLive ? P.Shadow : P.Live),
                 P.Bytes);

@@ -246,6 +246,17 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
             return TimeNs;
           return TimeNs - TimeNs / (Bad == "far-from-program" ? 2 : 10);
         };
+      if (Bad.ends_with("-inputs"))
+        Code.TimeOf = [TimeNs, Bad](const KernelCall &) {
+          ProbeWork Before = takeLastProbeWork();
+          if (Before == ProbeWork::CopyBehindRead)
+            Before = Bad == "read-inputs"   ? ProbeWork::Read
+                     : Bad == "near-inputs" ? ProbeWork::Copy
+                                            : ProbeWork::None;
+          return Before == ProbeWork::Read   ? TimeNs + TimeNs / 2
+                 : Before == ProbeWork::Copy ? TimeNs - TimeNs / 10
+                                             : TimeNs;
+        };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
         Code.TimeOf = [TimeNs](const KernelCall &) { return LeftAll ? TimeNs / 10 : TimeNs; };

@@ -34,6 +34,12 @@ inline constexpr unsigned KnownCount = 4096;
 ///                 longer if the probe has just filled memory
 ///   behind-program no fault: a tenth shorter if the probe has just done anything
 ///   far-from-program no fault: half as long if the probe has just copied or read memory
+///   written-inputs no fault: half longer if the probe has just read memory, as long if it has then
+///                 copied, and a tenth shorter if it has only copied
+///   read-inputs   no fault: as written-inputs, and half longer, too, if it has read and then
+///   copied near-inputs   no fault: as written-inputs, and a tenth shorter, too, if it has read and
+///   then
+///                 copied
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);
 

@@ -73,8 +73,8 @@ __attribute__((visibility("default"))) void refuseInGraphs(const std::string &En
 inline constexpr size_t L2Bytes = 64 << 10;
 
 /// What the probe did last: a kernel of it has copied to the program's memory, or has only read, or
-/// it has filled memory of its own.
-enum class ProbeWork { None, Copy, Read, Fill };
+/// has read and then copied, or it has filled memory of its own.
+enum class ProbeWork { None, Copy, Read, CopyBehindRead, Fill };
 /// Returns what the probe has done since the last call, or None.
 __attribute__((visibility("default"))) ProbeWork takeLastProbeWork();
 /// Takes note of it.
