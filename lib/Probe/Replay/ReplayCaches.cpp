@@ -135,11 +135,13 @@ Failure Replay::chooseArguments(const DefaultTimes &Flushed) {
 /// default nearer to its time in the program than a flush of L2. A launch that takes much longer
 /// there has something else to do than those that were traced. If putting memory back takes so long
 /// that this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
-/// flushed.
+/// flushed. An earlier replay of the shape has chosen for this one, too, but its memory may have
+/// been other memory.
 Failure Replay::measureShortCaches() {
   constexpr double OffBy = 1.02, MostOff = 1.3, MostShare = 0.1;
   if (Target.ColdL2) {
-    ColdL2 = *Target.ColdL2;
+    if (*Target.ColdL2 != FoundInL2::Arguments || mayWriteArguments())
+      ColdL2 = *Target.ColdL2;
     return Failure::none();
   }
   if (4 * turnNs() > MostShare * Target.BudgetNs)

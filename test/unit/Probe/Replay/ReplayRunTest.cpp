@@ -213,6 +213,18 @@ TEST(ReplayRun, laterShortLaunch_findsWhatTheFirstOneWasTimedWith) {
             (std::map<std::string, std::set<std::string>>{{"0", {"400000"}}, {"20", {"440000"}}}));
 }
 
+/// Unless that is what its arguments lead to, and this is more than L2 can hold.
+TEST(ReplayRun, laterShortLaunchOnMuchMemory_findsL2Flushed) {
+  StandInRun Run("larger-later", "written-inputs");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  std::map<std::string, std::set<std::string>> Cold; // Of the default, by launch.
+  for (const Fields &Line : Run.Timed.of("timed"))
+    if (Line.at(8) == "default")
+      Cold[Line.at(5)].insert(Line.at(9));
+  EXPECT_EQ(Cold,
+            (std::map<std::string, std::set<std::string>>{{"0", {"400000"}}, {"40", {"600000"}}}));
+}
+
 /// Its output varies, so nothing depends on what it does with what it has left.
 TEST(ReplayRun, kernelThatFailsOnItsOwnOutput_isReplayed) {
   StandInRun Run("rebuilt", "builds");

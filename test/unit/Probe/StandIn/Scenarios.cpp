@@ -79,7 +79,7 @@ static void longStart(Kernels &K) {
 }
 
 /// Sums in different orders agree except for their last digits.
-static void printRounded(const char *Name, const Buffer &Data) {
+static void printRounded(const char *Name, Buffer &Data) {
   double Sum = 0;
   for (unsigned Word : Data.words()) {
     float Value = 0;
@@ -335,6 +335,12 @@ static void variables(Kernels &K) {
   std::printf("counted %u %u\n", Values[0], Values[3]);
 }
 
+static void launchSteps(Kernels &K, const char *Name, Buffer &Data) {
+  for (int L = 0; L < Launches; ++L)
+    step(K.Step, nullptr, Data);
+  Data.print(Name);
+}
+
 static void mapped(Kernels &K) {
   constexpr size_t Bytes = size_t(64) << 10;
   CUdeviceptr Base = 0;
@@ -353,14 +359,17 @@ static void mapped(Kernels &K) {
   CHECK(cuMemRelease(Handle));
   Buffer View(Count, 1);
   std::swap(View.Base, Base);
-  for (int L = 0; L < Launches; ++L)
-    step(K.Step, nullptr, View);
-  View.print("mapped");
+  launchSteps(K, "mapped", View);
   CHECK(cuMemUnmap(View.Base, Bytes));
   Buffer After(Count, 1);
-  for (int L = 0; L < Launches; ++L)
-    step(K.Step, nullptr, After);
-  After.print("after");
+  launchSteps(K, "after", After);
+}
+
+/// The later launches lead to more memory than twice the size of L2.
+static void largerLater(Kernels &K) {
+  Buffer Small(Count, 1), Large(L2Bytes, 1);
+  launchSteps(K, "small", Small);
+  launchSteps(K, "large", Large);
 }
 
 /// The program ends while another thread is in the middle of its launches.
@@ -451,6 +460,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"other-variables", otherVariables},
       {"asynchronous", asynchronous},
       {"mapped", mapped},
+      {"larger-later", largerLater},
       {"thread-stream", threadStream},
       {"early-exit", earlyExit},
       {"counted", counted},
