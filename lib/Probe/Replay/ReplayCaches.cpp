@@ -82,14 +82,14 @@ Failure Replay::timeDefault(DefaultTimes &Times) {
   return Failure::none();
 }
 
-/// Times the default with what \p InL2 says before its cold runs, and leaves it at that.
+/// Makes \p InL2 what cold runs find in L2, and times the default.
 Failure Replay::timeDefaultWith(FoundInL2 InL2, DefaultTimes &Times) {
   ColdL2 = InL2;
   return timeDefault(Times);
 }
 
-/// Whether what the launch's arguments lead to may be written before each cold run: it has to be on
-/// the device, and must not be more than fillL2() writes, which then does the same.
+/// Whether what the launch's arguments lead to may be written before each cold run: its copy has to
+/// be on the device, and it must not be more than fillL2() writes, which would then do as well.
 bool Replay::mayWriteArguments() const {
   size_t Bytes = 0;
   for (const Span &S : Arguments)
@@ -115,9 +115,9 @@ Failure Replay::chooseFill(const DefaultTimes &Flushed) {
 
 /// Chooses what is in L2 before cold runs of a launch that takes longer in the program than warm
 /// and less than after a flush (\p Flushed). A copy or another kernel may have written its inputs:
-/// then they are in L2, but not in the part near to each multiprocessor that has read them. So what
-/// the arguments lead to is written if the default takes less time after that than after a flush,
-/// and hardly less than in the program.
+/// then they are in L2, and yet are read more slowly than by a launch that has read them before. So
+/// what the arguments lead to is written if the default takes less time after that than after a
+/// flush, and hardly less than in the program.
 Failure Replay::chooseArguments(const DefaultTimes &Flushed) {
   constexpr double ShorterBy = 1.01, LessBy = 0.05;
   if (!mayWriteArguments())
