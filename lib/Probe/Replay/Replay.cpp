@@ -61,8 +61,8 @@ size_t Replay::hostLimit() const {
 Replay::Result Replay::run(Ranges Of) {
   Result Out;
   Memory.limitHost(hostLimit());
-  for (size_t I : Of.Arguments)
-    Arguments.push_back({I, 0, Of.Saved[I].Bytes});
+  for (size_t I : Of.ArgumentMemory)
+    ArgumentMemory.push_back({I, 0, Of.Saved[I].Bytes});
   auto SaveBegin = Clock::now();
   Out.StoodBack = Memory.save(std::move(Of.Saved), Context.Stream);
   SaveNs = passedNs(SaveBegin);
@@ -115,7 +115,7 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
     Why = verifyAll(Out);
   if (!Why)
     Why = Host.check();
-  if (!Why && Target.Timed)
+  if (!Why && Target.Timed && FindsTheSame)
     Why = timeRounds(Out);
   if (!Why && Target.Timed && Target.Shape.hasWarmTimes())
     Out.ColdL2 = ColdL2;
@@ -184,6 +184,8 @@ bool Replay::restoresBetween() const {
 
 /// The time in ns of one run in a round, with what is put back before it.
 double Replay::coldRunNs() const {
+  if (ColdL2 == FoundInL2::ArgumentMemory)
+    return double(RunNs) + double(WriteNs);
   return double(RunNs) + (restoresBetween() ? double(RestoreNs) : 0);
 }
 
@@ -295,20 +297,19 @@ Failure Replay::chooseByComparisons(ReplaySchedule &Schedule) {
 }
 
 Failure Replay::prepareRun(FoundInL2 InL2) {
+  if (InL2 == FoundInL2::ArgumentMemory)
+    return writeArgumentMemory();
   if (restoresBetween())
     if (Failure Why = Memory.restore(Verified.dirty()))
       return Why;
   switch (InL2) {
   case FoundInL2::WhatIsLeft:
+  case FoundInL2::ArgumentMemory:
     break;
   case FoundInL2::Nothing:
     return Memory.flushL2();
   case FoundInL2::Written:
     return Memory.fillL2();
-  case FoundInL2::Arguments: {
-    Failure Why = Memory.flushL2();
-    return Why ? Why : Memory.restore(Arguments);
-  }
   }
   return Failure::none();
 }

@@ -44,8 +44,8 @@ public:
   struct Ranges {
     std::vector<MemoryRange> Saved;
     /// Those of Saved, by index, that the program has allocated and to which an argument of the
-    /// launch leads.
-    std::vector<size_t> Arguments;
+    /// launch leads, or may lead. It is empty if the launch is not timed cold and warm.
+    std::vector<size_t> ArgumentMemory;
     std::vector<MemoryRange> Pointed; ///< Memory to which no address may lead.
     std::vector<MemoryRange> Guarded; ///< Memory that the host may write; see HostGuard.
   };
@@ -84,8 +84,10 @@ private:
   Failure timeDefault(DefaultTimes &Times);
   Failure timeDefaultWith(FoundInL2 InL2, DefaultTimes &Times);
   Failure chooseFill(const DefaultTimes &Flushed);
-  Failure chooseArguments(const DefaultTimes &Flushed);
-  bool mayWriteArguments() const;
+  Failure chooseArgumentMemory(const DefaultTimes &Flushed);
+  bool mayWriteArgumentMemory() const;
+  Failure writeArgumentMemory();
+  Failure measureWriting();
   /// Whether the kernel does the same work again when it runs on what it has left.
   bool repeats() const { return Repeats && Verified.idempotent(); }
   bool restoresBetween() const;
@@ -108,8 +110,11 @@ private:
   /// Whether the kernel took as long again when it ran on what it had left.
   bool Repeats = false;
   FoundInL2 ColdL2 = FoundInL2::Nothing; ///< What all runs that are timed cold find in L2.
-  std::vector<Span> Arguments;           ///< The memory to which the launch's arguments lead.
+  std::vector<Span> ArgumentMemory;      ///< What the launch's arguments lead to.
+  /// Whether its runs can find what the runs of an earlier replay found.
+  bool FindsTheSame = true;
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0, RunNs = 0;
+  uint64_t WriteNs = 0; ///< The time of writeArgumentMemory(), if that comes before cold runs.
   std::map<size_t, double> ComparedNs; ///< By variant: the time of the run that was compared.
 };
 

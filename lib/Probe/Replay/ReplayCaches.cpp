@@ -88,13 +88,30 @@ Failure Replay::timeDefaultWith(FoundInL2 InL2, DefaultTimes &Times) {
   return timeDefault(Times);
 }
 
-/// Whether what the launch's arguments lead to may be written before each cold run: its copy has to
-/// be on the device, and it must not be more than fillL2() writes, which would then do as well.
-bool Replay::mayWriteArguments() const {
+/// Whether what the launch's arguments lead to may be written before each cold run: all copies have
+/// to be on the device, and it must not be more than fillL2() writes, which would then do as well.
+bool Replay::mayWriteArgumentMemory() const {
   size_t Bytes = 0;
-  for (const Span &S : Arguments)
+  for (const Span &S : ArgumentMemory)
     Bytes += S.Bytes;
   return Bytes > 0 && Bytes <= Memory.flushBytes() && Memory.spilledBytes() == 0;
+}
+
+/// Flushes L2, and writes what the arguments lead to as it was before the launch. All else that the
+/// kernel changes is put back, too, even if the kernel repeats: it has to find what the launch
+/// found or what it has left, and never a part of each.
+Failure Replay::writeArgumentMemory() {
+  std::vector<Span> Written = Verified.dirty();
+  cover(Written, ArgumentMemory);
+  Failure Why = Memory.flushL2();
+  return Why ? Why : Memory.restore(Written);
+}
+
+Failure Replay::measureWriting() {
+  auto Step = std::chrono::steady_clock::now();
+  Failure Why = writeArgumentMemory();
+  WriteNs = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - Step).count());
+  return Why;
 }
 
 /// Chooses what is in L2 before cold runs of a launch that takes longer in the program than after a
@@ -116,17 +133,21 @@ Failure Replay::chooseFill(const DefaultTimes &Flushed) {
 /// Chooses what is in L2 before cold runs of a launch that takes longer in the program than warm
 /// and less than after a flush (\p Flushed). A copy or another kernel may have written its inputs:
 /// then they are in L2, and yet are read more slowly than by a launch that has read them before. So
-/// what the arguments lead to is written if the default takes less time after that than after a
-/// flush, and hardly less than in the program.
-Failure Replay::chooseArguments(const DefaultTimes &Flushed) {
-  constexpr double ShorterBy = 1.01, LessBy = 0.05;
-  if (!mayWriteArguments())
+/// what the arguments lead to is written if the default's time is then nearer to its time in the
+/// program than after a flush, and hardly less than that.
+Failure Replay::chooseArgumentMemory(const DefaultTimes &Flushed) {
+  constexpr double NearerBy = 0.01, LessBy = 0.05;
+  if (!mayWriteArgumentMemory())
     return Failure::none();
-  DefaultTimes Written;
-  if (Failure Why = timeDefaultWith(FoundInL2::Arguments, Written))
+  if (Failure Why = measureWriting())
     return Why;
-  if (ShorterBy * Written.ColdNs >= Flushed.ColdNs ||
-      Written.ColdNs < (1 - LessBy) * double(Target.Shape.MeanNs))
+  DefaultTimes Written;
+  if (Failure Why = timeDefaultWith(FoundInL2::ArgumentMemory, Written))
+    return Why;
+  const double Traced = double(Target.Shape.MeanNs);
+  const double Apart = std::abs(Written.ColdNs - Traced);
+  if (Written.ColdNs < (1 - LessBy) * Traced ||
+      Apart + NearerBy * Traced >= Flushed.ColdNs - Traced)
     ColdL2 = FoundInL2::Nothing;
   return Failure::none();
 }
@@ -135,14 +156,19 @@ Failure Replay::chooseArguments(const DefaultTimes &Flushed) {
 /// default nearer to its time in the program than a flush of L2. A launch that takes much longer
 /// there has something else to do than those that were traced. If putting memory back takes so long
 /// that this would take a tenth of the time for the launch, or if the clock does not tell, L2 is
-/// flushed. An earlier replay of the shape has chosen for this one, too, but its memory may have
-/// been other memory.
+/// flushed.
+///
+/// An earlier replay of the shape has chosen for this one, too, because the times of both are
+/// counted together. Where this one's arguments lead to memory that may not be written, it is not
+/// timed.
 Failure Replay::measureShortCaches() {
   constexpr double OffBy = 1.02, MostOff = 1.3, MostShare = 0.1;
   if (Target.ColdL2) {
-    if (*Target.ColdL2 != FoundInL2::Arguments || mayWriteArguments())
-      ColdL2 = *Target.ColdL2;
-    return Failure::none();
+    ColdL2 = *Target.ColdL2;
+    if (ColdL2 != FoundInL2::ArgumentMemory)
+      return Failure::none();
+    FindsTheSame = mayWriteArgumentMemory();
+    return FindsTheSame ? measureWriting() : Failure::none();
   }
   if (4 * turnNs() > MostShare * Target.BudgetNs)
     return Failure::none();
@@ -154,8 +180,8 @@ Failure Replay::measureShortCaches() {
     return Failure::none();
   if (Traced > OffBy * Flushed.longer() && Traced <= MostOff * Flushed.longer())
     return chooseFill(Flushed);
-  if (Traced > Flushed.WarmNs && OffBy * Traced < Flushed.ColdNs)
-    return chooseArguments(Flushed);
+  if (Traced > Flushed.WarmNs && Flushed.ColdNs > OffBy * Traced)
+    return chooseArgumentMemory(Flushed);
   return Failure::none();
 }
 

@@ -9,10 +9,10 @@ namespace carve::probe {
 
 /// What is in L2 when a run begins that is timed cold.
 enum class FoundInL2 {
-  WhatIsLeft, ///< What the run before it and the restoring have left.
-  Nothing,    ///< Nothing of the program, and nothing that was written: L2 was flushed.
-  Written,    ///< Nothing of the program, but lines that were written and have to leave first.
-  Arguments   ///< What the launch's arguments lead to, written as by a copy or another kernel.
+  WhatIsLeft,    ///< What the run before it and the restoring have left.
+  Nothing,       ///< Nothing of the program, and nothing that was written: L2 was flushed.
+  Written,       ///< Nothing of the program, but lines that were written and have to leave first.
+  ArgumentMemory ///< What the arguments lead to, written as by a copy or another kernel.
 };
 
 /// Times of the default, in ns; 0 if the clock does not tell them.

@@ -109,7 +109,8 @@ std::vector<size_t> carve::probe::reachedOf(const LaunchCall &Call, const Resolv
   std::vector<size_t> Reached;
   const bool Known = argumentWords(Call, Kernel, Words);
   for (size_t I = 0; I < Ranges.size(); ++I)
-    if (!Known || anyIn(Words, {Ranges[I]}))
+    if (!Known || std::any_of(Words.begin(), Words.end(),
+                              [&](uint64_t Word) { return Ranges[I].holds(Word); }))
       Reached.push_back(I);
   return Reached;
 }

@@ -41,7 +41,7 @@ struct ReplayTarget {
   uint64_t HangMs = 10'000;
   uint64_t Seed = 1;
   /// What runs found that an earlier replay of the shape timed. The times of both are counted
-  /// together.
+  /// together, so this one finds the same or is not timed.
   std::optional<FoundInL2> ColdL2 = {};
 };
 

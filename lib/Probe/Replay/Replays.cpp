@@ -249,10 +249,11 @@ Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::R
     return Failure("device-unknown");
   for (const MemoryRange &Range : Memory.ranges())
     (isSaved(Range, Context, Device) ? Of.Saved : Of.Pointed).push_back(Range);
-  // Kernels may be allowed only to read what is mapped.
-  for (size_t I : reachedOf(Target.Call, Target.Kernel, Of.Saved))
-    if (Of.Saved[I].Kind != MemoryKind::Mapped)
-      Of.Arguments.push_back(I);
+  if (Target.Timed && Target.Shape.hasWarmTimes())
+    for (size_t I : reachedOf(Target.Call, Target.Kernel, Of.Saved))
+      // Kernels may be allowed only to read what is mapped.
+      if (Of.Saved[I].Kind != MemoryKind::Mapped)
+        Of.ArgumentMemory.push_back(I);
   CUmodule Module = nullptr;
   if (Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return Failure("module-unknown");

@@ -54,11 +54,32 @@ static std::atomic<ProbeWork> LastWork{ProbeWork::None};
 ProbeWork carve::standin::takeLastProbeWork() { return LastWork.exchange(ProbeWork::None); }
 void carve::standin::noteProbeWork(ProbeWork Work) { LastWork = Work; }
 
+static std::atomic<CUdeviceptr> LastCopyBegin{0}, LastCopyEnd{0};
+static std::atomic<size_t> LastCopyBytes{0};
+
+bool carve::standin::lastCopyWas(CUdeviceptr Begin, size_t Bytes) {
+  return LastCopyBegin == Begin && LastCopyEnd == Begin + Bytes && LastCopyBytes == Bytes;
+}
+
+static void noteCopy(const KernelCall &Call) {
+  CUdeviceptr Begin = UINT64_MAX, End = 0;
+  size_t Bytes = 0;
+  forEachPiece(Call, [&](const Piece &P) {
+    Begin = std::min<CUdeviceptr>(Begin, P.Live);
+    End = std::max<CUdeviceptr>(End, P.Live + P.Bytes);
+    Bytes += P.Bytes;
+  });
+  LastCopyBegin = Begin;
+  LastCopyEnd = End;
+  LastCopyBytes = Bytes;
+  LastWork = LastWork == ProbeWork::Read ? ProbeWork::CopyBehindRead : ProbeWork::Copy;
+}
+
 static CUresult copy(const KernelCall &Call) {
   passBus(Call);
   bool ToLive = Call.argument<uint32_t>(3) != 0;
   if (ToLive)
-    LastWork = LastWork == ProbeWork::Read ? ProbeWork::CopyBehindRead : ProbeWork::Copy;
+    noteCopy(Call);
   forEachPiece(Call, [&](const Piece &P) {
     std::memcpy(at<char>(ToLive ? P.Live : P.Shadow), at<char>(ToLive ? P.Shadow : P.Live),
                 P.Bytes);

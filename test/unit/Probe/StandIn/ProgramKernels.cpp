@@ -126,6 +126,18 @@ static CUresult count(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
+/// count that builds something in its first launch, and then goes by what it has built.
+static CUresult buildOnce(const KernelCall &Call) {
+  auto *Data = pointer<unsigned>(Call, 0);
+  auto *IsBuilt = at<unsigned>(Call.Variables->at("Counter").first);
+  constexpr unsigned Built = 0xb0b0b0b0;
+  if (*IsBuilt)
+    return Data[0] == Built ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
+  *IsBuilt = 1;
+  std::fill_n(Data, Call.argument<unsigned>(1), Built);
+  return CUDA_SUCCESS;
+}
+
 /// masked(data, inverted, count) does the same as step, and changes the memory at the inverted
 /// address.
 static CUresult masked(const KernelCall &Call) {
@@ -212,6 +224,33 @@ static KernelBody noteWhatItLeft(const KernelBody &Does) {
   };
 }
 
+/// The time of a launch in percent of its time in the program, by what the probe has done before.
+static uint64_t percentByInputs(const std::string &Bad, const KernelCall &Call) {
+  static std::atomic<bool> IsBehindProbes{false};
+  const uint64_t BehindRead = Bad == "even-inputs" ? 103 : 150;
+  const ProbeWork Before = takeLastProbeWork();
+  const bool WasBehindProbes = IsBehindProbes.exchange(Before != ProbeWork::None);
+  switch (Before) {
+  case ProbeWork::None:
+    return Bad == "builds-once" && WasBehindProbes ? 90 : 100;
+  case ProbeWork::Copy:
+    return 90;
+  case ProbeWork::CopyBehindRead:
+    if (Bad == "near-inputs")
+      return 90;
+    if (Bad == "even-inputs")
+      return 96;
+    if (Bad != "read-inputs" &&
+        (Bad != "whole-inputs" || lastCopyWas(Call.argument<CUdeviceptr>(0), 32 * countOf(Call))))
+      return 100;
+    return BehindRead;
+  case ProbeWork::Read:
+  case ProbeWork::Fill:
+    return BehindRead;
+  }
+  return 100;
+}
+
 void carve::standin::registerProgramKernels(const std::string &Bad) {
   if (Bad == "refused")
     refuseInGraphs("__odd");
@@ -246,16 +285,9 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
             return TimeNs;
           return TimeNs - TimeNs / (Bad == "far-from-program" ? 2 : 10);
         };
-      if (Bad.ends_with("-inputs"))
-        Code.TimeOf = [TimeNs, Bad](const KernelCall &) {
-          ProbeWork Before = takeLastProbeWork();
-          if (Before == ProbeWork::CopyBehindRead)
-            Before = Bad == "read-inputs"   ? ProbeWork::Read
-                     : Bad == "near-inputs" ? ProbeWork::Copy
-                                            : ProbeWork::None;
-          return Before == ProbeWork::Read   ? TimeNs + TimeNs / 2
-                 : Before == ProbeWork::Copy ? TimeNs - TimeNs / 10
-                                             : TimeNs;
+      if (Bad.ends_with("-inputs") || Bad == "builds-once")
+        Code.TimeOf = [TimeNs, Bad](const KernelCall &Call) {
+          return TimeNs * percentByInputs(Bad, Call) / 100;
         };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);
@@ -275,7 +307,7 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
            Bad == "builds"    ? appendToNothing
            : Bad == "goes-on" ? appendFurther
                               : append);
-  Register("count", {8, 4}, count);
+  Register("count", {8, 4}, Bad == "builds-once" ? buildOnce : count);
   Register("masked", {8, 8, 4}, masked);
   registerKernel({"tell", {8}, tell, 1000, 16});
   registerKernel({"lower", {8, 8}, lower, 1000, 16});

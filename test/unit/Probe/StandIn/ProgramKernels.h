@@ -36,10 +36,15 @@ inline constexpr unsigned KnownCount = 4096;
 ///   far-from-program no fault: half as long if the probe has just copied or read memory
 ///   written-inputs no fault: half longer if the probe has just read memory, as long if it has then
 ///                 copied, and a tenth shorter if it has only copied
-///   read-inputs   no fault: as written-inputs, and half longer, too, if it has read and then
-///   copied near-inputs   no fault: as written-inputs, and a tenth shorter, too, if it has read and
-///   then
-///                 copied
+///   read-inputs   no fault: as written-inputs, but half longer if it has read and then copied
+///   near-inputs   no fault: as written-inputs, but a tenth shorter if it has read and then copied
+///   even-inputs   no fault: as written-inputs, but 3 % longer if it has just read memory, and 4 %
+///                 shorter if it has then copied
+///   whole-inputs  no fault: as written-inputs, if what it has copied has eight times the bytes of
+///                 the count, from the first argument on
+///   builds-once   no fault: `count` builds something if its variable is 0, and breaks the context
+///                 if the variable says so and nothing is built; as written-inputs, and a tenth
+///                 shorter behind a launch of the probe
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);
 

@@ -79,7 +79,7 @@ static void longStart(Kernels &K) {
 }
 
 /// Sums in different orders agree except for their last digits.
-static void printRounded(const char *Name, Buffer &Data) {
+static void printRounded(const char *Name, const Buffer &Data) {
   double Sum = 0;
   for (unsigned Word : Data.words()) {
     float Value = 0;
@@ -365,6 +365,16 @@ static void mapped(Kernels &K) {
   launchSteps(K, "after", After);
 }
 
+/// Each launch changes the first eighth of its memory, which has two chunks of the probe.
+static void firstEighth(Kernels &K) {
+  Buffer Data(8 * Count, 1), Other(Count, 3);
+  Data.Count = Count;
+  launchSteps(K, "data", Data);
+  Data.Count = 8 * Count;
+  Data.print("all");
+  Other.print("other");
+}
+
 /// The later launches lead to more memory than twice the size of L2.
 static void largerLater(Kernels &K) {
   Buffer Small(Count, 1), Large(L2Bytes, 1);
@@ -461,6 +471,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"asynchronous", asynchronous},
       {"mapped", mapped},
       {"larger-later", largerLater},
+      {"first-eighth", firstEighth},
       {"thread-stream", threadStream},
       {"early-exit", earlyExit},
       {"counted", counted},
