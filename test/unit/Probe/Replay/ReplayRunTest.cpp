@@ -1,6 +1,7 @@
 // The records and effects of replays on the stand-in driver.
 #include "unit/Probe/StandInRun.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -218,17 +219,19 @@ TEST(ReplayRun, laterShortLaunch_findsWhatTheFirstOneWasTimedWith) {
 /// If that is what its arguments lead to, and this is more than twice the size of L2, it is
 /// compared and not timed.
 TEST(ReplayRun, laterShortLaunchOnMuchMemory_isNotTimed) {
+  constexpr unsigned FirstLarge = 40;
   StandInRun Run("larger-later", "written-inputs");
   EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
-  std::map<std::string, std::set<std::string>> Cold; // Of the default, by launch.
-  for (const Fields &Line : Run.Timed.of("timed"))
+  auto IsLarge = [](const Fields &Line) { return std::stoul(Line.at(5)) >= FirstLarge; };
+  std::set<std::string> Cold; // Of the default.
+  for (const Fields &Line : Run.Timed.of("timed")) {
+    EXPECT_FALSE(IsLarge(Line)) << Line.at(8);
     if (Line.at(8) == "default")
-      Cold[Line.at(5)].insert(Line.at(9));
-  EXPECT_EQ(Cold, (std::map<std::string, std::set<std::string>>{{"0", {"400000"}}}));
-  std::set<std::string> Compared;
-  for (const Fields &Line : Run.Timed.of("verified"))
-    Compared.insert(Line.at(5));
-  EXPECT_EQ(Compared, (std::set<std::string>{"0", "40"}));
+      Cold.insert(Line.at(9));
+  }
+  EXPECT_EQ(Cold, std::set<std::string>{"400000"});
+  std::vector<Fields> Compared = Run.Timed.of("verified");
+  EXPECT_TRUE(std::any_of(Compared.begin(), Compared.end(), IsLarge));
 }
 
 /// Its variable is put back before each run that finds its memory written: a part of what it has
@@ -240,7 +243,7 @@ TEST(ReplayRun, kernelThatGoesByItsVariable_findsAllOfItsMemoryWritten) {
   EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
   unsigned Rounds = 0;
   for (const Fields &Line : Run.Timed.of("timed"))
-    if (Line.at(8) == "default" && Line.at(5) == "0") {
+    if (Line.at(8) == "default") {
       EXPECT_EQ(Line.at(9), "400000");
       EXPECT_EQ(Line.at(10), "360000");
       ++Rounds;
