@@ -77,10 +77,10 @@ inline constexpr size_t L2Bytes = 64 << 10;
 enum class ProbeWork { None, Copy, Read, CopyBehindRead, Fill };
 /// Returns what the probe has done since the last call, or None.
 __attribute__((visibility("default"))) ProbeWork takeLastProbeWork();
+/// Takes note of what it does.
+void noteProbeWork(ProbeWork Work);
 /// Whether the last copy to the program's memory was of these bytes and no others.
 __attribute__((visibility("default"))) bool lastCopyWas(CUdeviceptr Begin, size_t Bytes);
-/// Takes note of it.
-void noteProbeWork(ProbeWork Work);
 
 /// Returns the value that was signalled last.
 __attribute__((visibility("default"))) uint64_t valueOf(CUexternalSemaphore Semaphore);
