@@ -154,6 +154,14 @@ Failure Replay::measureSteps() {
   return measureRepeat();
 }
 
+/// Measures the time of preparing one run that finds the arguments' memory written.
+Failure Replay::measureWriting() {
+  auto Step = Clock::now();
+  Failure Why = writeArgumentMemory();
+  WriteNs = passedNs(Step);
+  return Why;
+}
+
 /// Whether the runs that compare outputs are timed, and are the first round.
 bool Replay::comparisonsChoose() const {
   return Target.Timed && Target.Shape.isChosenByComparisons();
@@ -302,15 +310,10 @@ Failure Replay::prepareRun(FoundInL2 InL2) {
   if (restoresBetween())
     if (Failure Why = Memory.restore(Verified.dirty()))
       return Why;
-  switch (InL2) {
-  case FoundInL2::WhatIsLeft:
-  case FoundInL2::ArgumentMemory:
-    break;
-  case FoundInL2::Nothing:
+  if (InL2 == FoundInL2::Nothing)
     return Memory.flushL2();
-  case FoundInL2::Written:
+  if (InL2 == FoundInL2::Written)
     return Memory.fillL2();
-  }
   return Failure::none();
 }
 

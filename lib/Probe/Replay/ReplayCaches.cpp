@@ -107,13 +107,6 @@ Failure Replay::writeArgumentMemory() {
   return Why ? Why : Memory.restore(Written);
 }
 
-Failure Replay::measureWriting() {
-  auto Step = std::chrono::steady_clock::now();
-  Failure Why = writeArgumentMemory();
-  WriteNs = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - Step).count());
-  return Why;
-}
-
 /// Chooses what is in L2 before cold runs of a launch that takes longer in the program than after a
 /// flush and warm (\p Flushed). The kernels before it may have filled L2 with lines that they
 /// wrote, and these have to leave first. So L2 is filled if the default takes longer after that and

@@ -80,27 +80,17 @@ bool carve::probe::argumentWords(const LaunchCall &Call, const ResolvedKernel &K
   return true;
 }
 
-/// Whether one of \p Words is an address in \p Ranges.
-static bool anyIn(const std::vector<uint64_t> &Words, const std::vector<MemoryRange> &Ranges) {
-  return std::any_of(Ranges.begin(), Ranges.end(), [&](const MemoryRange &Range) {
-    return std::any_of(Words.begin(), Words.end(),
-                       [&](uint64_t Word) { return Range.holds(Word); });
-  });
+/// Whether one of \p Words is an address in \p Range.
+static bool isIn(const MemoryRange &Range, const std::vector<uint64_t> &Words) {
+  return std::any_of(Words.begin(), Words.end(), [&](uint64_t Word) { return Range.holds(Word); });
 }
 
 bool carve::probe::holdAddress(const void *Data, size_t Bytes,
                                const std::vector<MemoryRange> &Ranges) {
   std::vector<uint64_t> Words;
   takeWords(Data, Bytes, Words);
-  return anyIn(Words, Ranges);
-}
-
-bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
-                           const std::vector<MemoryRange> &Ranges) {
-  std::vector<uint64_t> Words;
-  if (Ranges.empty())
-    return false;
-  return !argumentWords(Call, Kernel, Words) || anyIn(Words, Ranges);
+  return std::any_of(Ranges.begin(), Ranges.end(),
+                     [&](const MemoryRange &Range) { return isIn(Range, Words); });
 }
 
 std::vector<size_t> carve::probe::reachedOf(const LaunchCall &Call, const ResolvedKernel &Kernel,
@@ -109,8 +99,7 @@ std::vector<size_t> carve::probe::reachedOf(const LaunchCall &Call, const Resolv
   std::vector<size_t> Reached;
   const bool Known = argumentWords(Call, Kernel, Words);
   for (size_t I = 0; I < Ranges.size(); ++I)
-    if (!Known || std::any_of(Words.begin(), Words.end(),
-                              [&](uint64_t Word) { return Ranges[I].holds(Word); }))
+    if (!Known || isIn(Ranges[I], Words))
       Reached.push_back(I);
   return Reached;
 }

@@ -54,11 +54,8 @@ Failure pointsToHost(const AddressInMemory &Found, const std::vector<MemoryRange
 /// \p Ranges. Only every 4th byte is looked at.
 bool holdAddress(const void *Data, size_t Bytes, const std::vector<MemoryRange> &Ranges);
 
-/// Returns whether an argument of \p Call looks like an address in \p Ranges, or cannot be
-/// examined.
-bool reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
-             const std::vector<MemoryRange> &Ranges);
-/// Returns the indices of those of \p Ranges of which reaches() is true.
+/// Returns the indices of those of \p Ranges that an argument of \p Call seems to be an address in;
+/// of all of them if the arguments cannot be examined.
 std::vector<size_t> reachedOf(const LaunchCall &Call, const ResolvedKernel &Kernel,
                               const std::vector<MemoryRange> &Ranges);
 

@@ -328,7 +328,7 @@ Failure Replays::constants(const ReplayTarget &Target, const ModuleGlobals::Plac
       return Why;
     if (!Leads)
       continue;
-    if (reaches(Target.Call, Target.Kernel, {Range})) {
+    if (!reachedOf(Target.Call, Target.Kernel, {Range}).empty()) {
       Named.push_back(Range);
       continue;
     }
