@@ -7,7 +7,8 @@
 TREE has a program that was built by carve-nvcc and tuned; CARVE_STORE names the store. For every hot kernel of the last
 report, the winner and some losers are chosen: the slowest, the median and the best of the variants that were timed. A
 profile gives each kernel its first choice, another one its second choice, and so on, so that all kernels of a program
-need as many builds as one kernel. Copies of TREE are made in WORKDIR and built, one by nvcc and one with each profile.
+need as many builds as one kernel. With --alone, each build changes one kernel: what a kernel leaves in L2 may change how
+long the next one takes, and a timing run sees each kernel beside the others' own code. Copies of TREE are made in WORKDIR and built, one by nvcc and one with each profile.
 Then Compare runs nvcc's program and each of the others in turns.
 
 Prints a line for each kernel and variant, tab-separated with a heading: the kernel's share of GPU time, the ratio of
@@ -171,6 +172,19 @@ def loser_profile(kernels, chosen, index, guards):
             lines += ["    variant: default", "    entries:", f"      - when: {when}",
                       f"        variant: {setting(loser.variant)}"]
     return "\n".join(lines) + "\n" if len(lines) > 2 else None
+
+
+def only(profile, kernel):
+    """The profile with the settings of one kernel."""
+    kept, keeps = [], True
+    for line in profile.splitlines():
+        if line.startswith("  - kernel: "):
+            keeps = json.loads(line.split(": ", 1)[1]) == kernel
+        elif not line.startswith("    "):
+            keeps = True
+        if keeps:
+            kept.append(line)
+    return "\n".join(kept) + "\n"
 
 
 def guards_of(profile):
@@ -421,6 +435,19 @@ class Measurement:
             print(f"# {build}: {remark}")
         self.rows += rows
 
+    def alone(self, builds):
+        """Divides builds into builds that change one kernel each."""
+        divided = {}
+        for build, choices in builds.items():
+            with open(self.profile(build), encoding="utf-8") as file:
+                profile = file.read()
+            for number, (kernel, choice) in enumerate(choices.items(), 1):
+                name = f"{build}-{number}"
+                divided[name] = {kernel: choice}
+                with open(self.profile(name), "w", encoding="utf-8") as file:
+                    file.write(only(profile, kernel))
+        return divided
+
     def measure(self):
         options = self.options
         own_store = os.environ.get("CARVE_STORE") or sys.exit("predicted_ratios.py: CARVE_STORE is not set")
@@ -451,6 +478,8 @@ class Measurement:
                 builds[build] = {name: its[index] for name, (_, its) in chosen.items() if index < len(its)}
                 with open(self.profile(build), "w", encoding="utf-8") as file:
                     file.write(profile)
+        if options.alone:
+            builds = self.alone(builds)
         for remark in remarks:
             print("# " + remark)
         if not builds:
@@ -485,6 +514,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=int(os.environ.get("PAIRS", "3")),
                         help="counted pairs of runs for each build (default: PAIRS, or 3)")
     parser.add_argument("--losers", type=int, default=3, help="losers of each kernel (default: %(default)s)")
+    parser.add_argument("--alone", action="store_true", help="change one kernel in each build")
     parser.add_argument("--share", type=float, default=0.01, help="least share of GPU time (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=0, metavar="S",

@@ -112,6 +112,22 @@ class Choosing(unittest.TestCase):
         self.assertEqual(tool.guards_of(profile),
                          {"a": ["{block: 8x1x1, arguments: [{parameter: 1, bytes: 4, value: 3}]}"]})
 
+    def test_only_keepsTheSettingsOfOneKernel(self):
+        profile = textwrap.dedent("""\
+            carve-profile: 1
+            kernels:
+              - kernel: "a"
+                variant: default
+                entries:
+                  - when: {threads: 512}
+                    variant: {cap: 128}
+              - kernel: "b"
+                variant: {cap: 40}
+            """)
+        b = profile.index('  - kernel: "b"')
+        self.assertEqual(tool.only(profile, "a"), profile[:b])
+        self.assertEqual(tool.only(profile, "b"), "carve-profile: 1\nkernels:\n" + profile[b:])
+
     def test_log_ofABuild_saysWhatWasEmitted(self):
         log = ("2026-01-01T00:00:00.000 1 _Z1kv on sm_90 is emitted as r40\n"
                "2026-01-01T00:00:00.000 1 _Z1kv on sm_90 is emitted as known when parameter 2 = 256\n"

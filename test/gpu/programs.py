@@ -209,7 +209,7 @@ class Programs:
         self.run([sys.executable, script, f"--losers={options.losers}", f"--pairs={options.pairs}",
                   f"--limit={seconds:.0f}", f"--timeout={options.run_timeout}", "--prefix=" + options.prefix,
                   "--compare=" + options.compare, "--report=" + self.place(program, mode, ".json"),
-                  "--build=" + program["build"], "--clean=" + program["clean"], folder,
+                  "--build=" + program["build"], "--clean=" + program["clean"], *options.predict, folder,
                   self.place(program, mode, ".builds"), "--", *program["command"]], "predicted_ratios.py",
                  self.place(program, mode, ".predicted"), cores, cwd=folder,
                  env=self.environment(program, mode, gpu))
@@ -328,6 +328,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=3, help="pairs of runs that are counted (default: %(default)s)")
     parser.add_argument("--losers", type=int, default=0, help="losers of each kernel for predicted_ratios.py")
     parser.add_argument("--predict-limit", type=float, default=60, help="seconds for predicted_ratios.py")
+    parser.add_argument("--predict", action="append", default=[], metavar="OPTION",
+                        help="more for predicted_ratios.py; repeatable")
     parser.add_argument("--tune", action="append", default=[], metavar="OPTION", help="more for carve tune; repeatable")
     options = parser.parse_args()
     options.modes, options.gpus = options.modes.split(","), options.gpus.split(",")
