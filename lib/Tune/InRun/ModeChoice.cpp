@@ -24,9 +24,11 @@ static constexpr uint64_t LeastCycles = 8;
 /// Shapes with this share of the timed shapes' time must have enough cycles.
 static constexpr double RotatedShare = 0.8;
 /// A launch shorter than this is timed more accurately in its place in the program than between a
-/// restore and a flush of L2, each of which takes longer than the launch. With at least so many
-/// cycles, rotating costs nothing.
-static constexpr double ShortNs = 30e3;
+/// restore and a flush of L2: filling L2 takes some 20 us, and what the kernels before it have left
+/// there, a variant may use better than the default does. With at least so many cycles, rotating
+/// costs nothing. If its launches take different times, a median over them tells less of their sum
+/// than those do that stand for the time. So only those are rotated that take less than restoring.
+static constexpr double ShortNs = 100e3, ShortIfDifferentNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
 
 static constexpr char Overlaps[] = "overlaps with its neighbours by programmatic launches";
@@ -181,9 +183,12 @@ bool Chooser::mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) con
 
 bool Chooser::isShort() const {
   uint64_t Launches = 0;
-  for (const TimedShape &S : Shapes)
+  bool Different = false;
+  for (const TimedShape &S : Shapes) {
     Launches += S.Launches;
-  return groupNs(Shapes) < ShortNs * double(Launches);
+    Different |= S.Typical.has_value();
+  }
+  return groupNs(Shapes) < (Different ? ShortIfDifferentNs : ShortNs) * double(Launches);
 }
 
 /// Seconds that it takes to compare all variants once per shape.

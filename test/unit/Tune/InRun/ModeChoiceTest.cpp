@@ -52,12 +52,16 @@ TEST(ModeChoice, mode_byDurationAndLaunches_isReplayOrVerifyRotate) {
   // The launches are short, but too few to rotate.
   expectChoice(Case().launched(150, 4e3), TimingMode::Replay, "150 launches of 4.0 us");
   // There are many launches, and each is long enough to replay.
-  expectChoice(Case().launched(1000, 50e3), TimingMode::Replay, "1000 launches of 50 us");
+  expectChoice(Case().launched(1000, 90e3), TimingMode::VerifyRotate, "1000 launches of 90 us");
+  Case Different = Case().launched(1000, 90e3);
+  Different.Kernel.Typical = {{"k", Different.Kernel.Shapes[0].Shape, 10, 500, 90'000}};
+  expectChoice(Different, TimingMode::Replay, "1000 launches of 90 us");
+  expectChoice(Case().launched(1000, 150e3), TimingMode::Replay, "1000 launches of 150 us");
 }
 
 TEST(ModeChoice, mode_replaysUnlikeTheProgram_isVerifyRotateIfLaunchedOften) {
   for (uint64_t Launches : {1000, 150}) {
-    Case C = Case().launched(Launches, 50e3);
+    Case C = Case().launched(Launches, 150e3);
     C.Earlier.Unlike = true;
     EXPECT_EQ(C.choose().Mode, Launches == 1000 ? TimingMode::VerifyRotate : TimingMode::Replay);
     C.Limits.Request = ModeRequest::Replay;
@@ -122,16 +126,16 @@ TEST(ModeChoice, chooseModes_replaysUnlikeTheProgram_changeOneKernel) {
 }
 
 TEST(ModeChoice, dividedShape_isTimedByItsClasses) {
-  Case C = Case().launched(600, 50e3);
+  Case C = Case().launched(600, 150e3);
   const LaunchShape &Shape = C.Kernel.Shapes[0].Shape;
-  C.Kernel.Classes = {{"k", Shape, 7, 300, 24'000'000}, {"k", Shape, 8, 300, 6'000'000}};
-  expectChoice(C, TimingMode::Replay, "600 launches of 50 us; 2 classes by arguments");
+  C.Kernel.Classes = {{"k", Shape, 7, 300, 72'000'000}, {"k", Shape, 8, 300, 18'000'000}};
+  expectChoice(C, TimingMode::Replay, "600 launches of 150 us; 2 classes by arguments");
   ModeChoice Choice = C.choose();
   ASSERT_EQ(Choice.Shapes.size(), 2u);
-  EXPECT_EQ(Choice.Shapes[0].MeanNs, 80e3);
-  EXPECT_EQ(Choice.Shapes[1].MeanNs, 20e3);
-  C.Kernel.Classes[1].TotalNs = C.Kernel.Classes[0].TotalNs = 15'000'000;
-  expectChoice(C, TimingMode::Replay, "600 launches of 50 us");
+  EXPECT_EQ(Choice.Shapes[0].MeanNs, 240e3);
+  EXPECT_EQ(Choice.Shapes[1].MeanNs, 60e3);
+  C.Kernel.Classes[1].TotalNs = C.Kernel.Classes[0].TotalNs = 45'000'000;
+  expectChoice(C, TimingMode::Replay, "600 launches of 150 us");
 }
 
 TEST(ModeChoice, mayRotate_manyLaunches_isSet) {
