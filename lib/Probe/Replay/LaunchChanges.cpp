@@ -21,7 +21,8 @@ std::optional<size_t> LaunchChanges::change(const PlannedShape &Shape, ResolvedK
     std::lock_guard<std::mutex> Guard(Lock);
     Index = State.Launches++;
     Replay = States.wantsReplay(State, Index);
-    Rotate = States.wantsRotation(State);
+    Rotate = States.wantsRotation(State) &&
+             States.of(*State.Kernel).Rotated.holds(Index, Shape.Launches);
   }
   // A variant in a captured launch would stay in the graph.
   if ((!Replay && !Rotate) || isCapturing(Driver, Launch.Stream))
@@ -159,6 +160,8 @@ std::optional<size_t> LaunchChanges::rotate(ShapeState &State, ResolvedKernel &K
   std::optional<Rotation::Turn> Turn;
   {
     std::lock_guard<std::mutex> Guard(Lock);
+    if (std::exchange(State.NextTurn, Index + 1) != Index)
+      State.Turns->interrupt();
     Turn = State.Turns->next();
   }
   if (!Turn)
@@ -201,7 +204,9 @@ void LaunchChanges::startRotation(ShapeState &State, ResolvedKernel &Kernel,
   // Between two launches of a class, launches of other classes may run other variants. Most of what
   // a launch finds in L2 may still be what the one before of its class has left. Nodes of a graph
   // run in an order of their own.
-  const bool Settles = State.Shape->hasWarmTimes() && How != Rotation::By::Node &&
-                       Rotation::maySettle(State.Shape->Launches, Active.size());
-  State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, Settles);
+  unsigned InARow = 1;
+  if (State.Shape->hasWarmTimes() && How != Rotation::By::Node)
+    InARow = Rotation::mostInARow(States.of(*State.Kernel).Rotated.of(State.Shape->Launches),
+                                  Active.size());
+  State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, InARow);
 }

@@ -6,6 +6,15 @@
 using namespace carve;
 using namespace carve::probe;
 
+/// The shape of \p Kernel with most of its time, as far as it is known.
+static RotatedKernel rotatedKernel(const PlannedKernel &Kernel) {
+  auto TotalNs = [](const PlannedShape &Shape) { return Shape.Launches * Shape.MeanNs; };
+  auto Most = std::max_element(
+      Kernel.Shapes.begin(), Kernel.Shapes.end(),
+      [&](const PlannedShape &A, const PlannedShape &B) { return TotalNs(A) < TotalNs(B); });
+  return {Most == Kernel.Shapes.end() ? 0 : Most->Launches, Kernel.Variants.size()};
+}
+
 LaunchStates::LaunchStates(const Plan &Wanted) : Seed(Wanted.Seed) {
   for (const auto &[Name, Kernel] : Wanted.Kernels) {
     Kernels[&Kernel].Out = Kernel.Excluded;
@@ -14,6 +23,18 @@ LaunchStates::LaunchStates(const Plan &Wanted) : Seed(Wanted.Seed) {
       Shapes[&Shape].Shape = &Shape;
     }
   }
+  // The order of the kernels in the plan's table is not the same everywhere.
+  std::map<std::string_view, const PlannedKernel *> Rotated;
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
+    if (Kernel.Mode == TimingMode::Rotate || Kernel.Mode == TimingMode::VerifyRotate)
+      Rotated[Name] = &Kernel;
+  std::vector<RotatedKernel> Launched;
+  for (const auto &[Name, Kernel] : Rotated)
+    Launched.push_back(rotatedKernel(*Kernel));
+  std::vector<LaunchPart> Parts = rotationParts(Launched);
+  size_t Next = 0;
+  for (const auto &[Name, Kernel] : Rotated)
+    Kernels[Kernel].Rotated = Parts[Next++];
 }
 
 /// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
@@ -39,7 +60,7 @@ bool LaunchStates::wantsRotation(const ShapeState &State) const {
 }
 
 /// Returns whether a class of \p Shape is rotated, or may be from a later launch on.
-bool LaunchStates::mayRotate(const DividedShape &Shape) const {
+bool LaunchStates::mayRotate(const UndividedShape &Shape) const {
   const PlannedKernel &Kernel = *Shape.first;
   return Kernel.mayBecomeVariants() && !Kernels.at(&Kernel).Refused &&
          std::any_of(Kernel.Shapes.begin(), Kernel.Shapes.end(), [&](const PlannedShape &Each) {
@@ -50,7 +71,7 @@ bool LaunchStates::mayRotate(const DividedShape &Shape) const {
 
 Rotation *LaunchStates::noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
                                    uint64_t Correlation, Rotation::By How) {
-  const DividedShape Shape{&Kernel, Undivided};
+  const UndividedShape Shape{&Kernel, Undivided};
   if (!mayRotate(Shape))
     return nullptr;
   Rotation &Launches =
@@ -86,7 +107,8 @@ void LaunchStates::forgetPending() {
 
 ShapeState *LaunchStates::ofRecord(const PlannedKernel &Kernel, const LaunchShape &Undivided,
                                    size_t Variant, uint64_t Correlation, bool InGraph) {
-  if (!Kernel.isDivided(Undivided)) {
+  auto Others = Beside.find({&Kernel, Undivided});
+  if (!Kernel.isDivided(Undivided) && Others == Beside.end()) {
     const PlannedShape *Planned = Kernel.find(Undivided);
     return Planned ? &Shapes.at(Planned) : nullptr;
   }
@@ -102,7 +124,7 @@ ShapeState *LaunchStates::ofRecord(const PlannedKernel &Kernel, const LaunchShap
     Best = Its;
     Found = &State;
   }
-  if (auto Others = Beside.find({&Kernel, Undivided}); Others != Beside.end())
+  if (Others != Beside.end())
     if (auto Its = Others->second.match(Variant, Correlation, InGraph);
         Its && (!Best || *Its < *Best)) {
       (void)Others->second.recorded(Variant, Correlation, InGraph);

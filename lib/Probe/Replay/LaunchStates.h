@@ -7,6 +7,7 @@
 #include "Probe/Driver/Plan.h"
 #include "Probe/Replay/ReplayRuns.h"
 #include "Probe/Replay/Rotation.h"
+#include "Probe/Replay/RotationParts.h"
 #include "Probe/Replay/Watchdog.h"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ struct ShapeState {
   /// The variants that a replay has compared at this shape, and that compute what the default does.
   std::set<size_t> Sound;
   std::unique_ptr<Rotation> Turns;
+  uint64_t NextTurn = 0;   ///< The number of the next launch if that is rotated like the last one.
   unsigned Dispatched = 0; ///< The number of dispatched launches that have not ended.
   /// The time of the first launch that became a variant and has not ended.
   uint64_t PendingSinceMs = 0;
@@ -59,6 +61,7 @@ struct KernelState {
   std::set<size_t> Out;   ///< The variants that must not run any more.
   bool StoodBack = false; ///< Set if the kernel could not be replayed.
   bool Refused = false;   ///< Set if the driver did not take a variant in a graph.
+  LaunchPart Rotated;     ///< The launches of each shape that are rotated, if the kernel is.
 };
 
 /// The states of all shapes and kernels of a plan. Not synchronised: the caller locks.
@@ -77,8 +80,8 @@ public:
 
   /// Returns the next number of a launch, over all rotations.
   uint64_t nextNumber() { return Rotated++; }
-  /// Takes note of a launch of a divided shape that runs the default outside of all cycles. Returns
-  /// where it waits for its record; null if no class is rotated any more.
+  /// Takes note of a launch that runs the default outside of all cycles. Returns where it waits for
+  /// its record; null if no launch of \p Undivided is rotated, or none any more.
   Rotation *noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
                        uint64_t Correlation, Rotation::By How);
   /// Takes note that the launches with this id were not submitted.
@@ -104,17 +107,18 @@ public:
   }
 
 private:
-  /// A planned kernel and a shape of it that the plan divides, undivided.
-  using DividedShape = std::pair<const PlannedKernel *, LaunchShape>;
-  bool mayRotate(const DividedShape &Shape) const;
+  /// A planned kernel and a shape of it, undivided.
+  using UndividedShape = std::pair<const PlannedKernel *, LaunchShape>;
+  bool mayRotate(const UndividedShape &Shape) const;
 
   uint64_t Seed;
   uint64_t Rotated = 0; ///< The number of rotated launches.
   std::map<const PlannedShape *, ShapeState> Shapes;
   std::map<const PlannedKernel *, KernelState> Kernels;
-  /// The launches of divided shapes that run the default outside of all cycles. Records do not tell
-  /// classes, so these wait for theirs, too, lest one of a class gets it.
-  std::map<DividedShape, Rotation> Beside;
+  /// The launches that run the default outside of all cycles. Records come late, and tell neither
+  /// classes nor which call it was, so these launches wait for theirs, too, lest one of a cycle
+  /// gets it.
+  std::map<UndividedShape, Rotation> Beside;
 };
 
 } // namespace carve::probe

@@ -9,25 +9,33 @@ void carve::probe::permute(std::vector<size_t> &Values, std::mt19937_64 &Random)
     std::swap(Values[I - 1], Values[Random() % I]);
 }
 
-Rotation::Rotation(std::vector<size_t> Active, uint64_t Seed, bool Settles)
-    : Active(std::move(Active)), Settles(Settles), Random(Seed) {}
+Rotation::Rotation(std::vector<size_t> Active, uint64_t Seed, unsigned InARow)
+    : Active(std::move(Active)), InARow(InARow), Random(Seed) {}
+
+unsigned Rotation::mostInARow(uint64_t Launches, size_t Variants) {
+  // No kernel is rotated in fewer cycles. Slow variants should not take most of a long program.
+  constexpr uint64_t LeastCycles = 8, Most = 8;
+  if (Launches < LeastCycles * (2 * Variants + 1))
+    return 1;
+  return unsigned(std::clamp<uint64_t>(Launches / (MaxCycles * (Variants + 1)), 2, Most));
+}
 
 std::optional<Rotation::Turn> Rotation::next() {
+  if (ended())
+    return std::nullopt;
   if (At >= Order.size()) {
     Cycle += Begun;
     Begun = true;
     At = 0;
     Order = Active;
     permute(Order, Random);
-    Leads = Settles ? 1 + unsigned(Random() % 2) : 0;
+    Leads = InARow - 1 + unsigned(Random() % InARow);
   }
-  if (Cycle >= MaxCycles || Active.size() < 2)
-    return std::nullopt;
   if (Leads > 0) {
     --Leads;
     return Turn{Cycle, Order[At], /*Counts=*/false};
   }
-  Leads = Settles;
+  Leads = InARow - 1;
   return Turn{Cycle, Order[At++]};
 }
 
@@ -39,18 +47,23 @@ void Rotation::failed(uint64_t Correlation) {
   std::erase_if(Launches, [&](const Waiting &W) { return W.Correlation == Correlation; });
 }
 
-/// Returns the launch to which a record belongs, or the end of Launches.
+/// Returns the launch to which a record belongs, or the end of Launches. Very many may wait. Their
+/// ids rise, but for launches that several threads make at once.
 std::deque<Rotation::Waiting>::const_iterator Rotation::find(size_t Variant, uint64_t Correlation,
                                                              bool InGraph) const {
-  auto Find = [&](auto Matches) {
-    return std::find_if(Launches.begin(), Launches.end(), [&](const Waiting &W) {
-      return W.T.Variant == Variant && (W.How == By::Node) == InGraph && Matches(W);
-    });
+  constexpr std::ptrdiff_t Apart = 64;
+  auto May = [&](const Waiting &W) {
+    return W.T.Variant == Variant && (W.How == By::Node) == InGraph;
   };
-  auto It = Find([&](const Waiting &W) { return W.Correlation == Correlation; });
-  if (It == Launches.end())
-    It = Find([&](const Waiting &W) { return W.How != By::Call || !Correlated; });
-  return It;
+  auto Near = std::lower_bound(Launches.begin(), Launches.end(), Correlation,
+                               [](const Waiting &W, uint64_t Id) { return W.Correlation < Id; });
+  for (auto It = Near - std::min(Apart, Near - Launches.begin());
+       It != Launches.end() && (It - Near < Apart || It->Correlation == Correlation); ++It)
+    if (It->Correlation == Correlation && May(*It))
+      return It;
+  return std::find_if(Launches.begin(), Launches.end(), [&](const Waiting &W) {
+    return May(W) && (W.How != By::Call || !Correlated);
+  });
 }
 
 std::optional<Rotation::Match> Rotation::match(size_t Variant, uint64_t Correlation,
@@ -75,7 +88,7 @@ std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correl
 void Rotation::drop(size_t Variant) {
   std::erase(Active, Variant);
   if (At < Order.size() && Order[At] == Variant)
-    Leads = Settles;
+    Leads = InARow - 1;
   // The rest of this cycle goes on without the variant.
   for (size_t I = At; I < Order.size();)
     if (Order[I] == Variant)

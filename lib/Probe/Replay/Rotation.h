@@ -4,6 +4,7 @@
 /// is pure: it knows no driver.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -27,17 +28,19 @@ public:
     bool Counts = true;
   };
 
-  /// Rotates the variants \p Active, among which the default must be. If it \p Settles, each
-  /// variant runs twice in a row, and only the second launch counts: how long a short launch takes
-  /// depends on what the launch before it has left in L2. In the tuned program that is the same
-  /// variant. Half of the cycles, by chance, begin with one launch more. Otherwise only every
-  /// second launch would count, and some programs have two kinds of launches in turn.
-  Rotation(std::vector<size_t> Active, uint64_t Seed, bool Settles = false);
-  /// Whether \p Launches of a kernel are enough for all cycles of a rotation of \p Variants that
-  /// settles.
-  static constexpr bool maySettle(uint64_t Launches, size_t Variants) {
-    return Launches >= uint64_t(MaxCycles) * (2 * Variants + 1);
-  }
+  /// Rotates the variants \p Active, among which the default must be. Each runs \p InARow times in
+  /// a row, and only the last of these launches counts: how long a short launch takes depends on
+  /// what the launches before it have left in L2 and in the caches for instructions. In the tuned
+  /// program these are launches of the same variant, and those of other kernels do not change
+  /// either. Each cycle begins with up to \p InARow - 1 launches more, by chance. Otherwise
+  /// launches that come in turn, such as those of two kinds, might always count for the same
+  /// variants, or never.
+  Rotation(std::vector<size_t> Active, uint64_t Seed, unsigned InARow = 1);
+  /// Takes note that the kernel has been launched outside of the rotation since the last turn.
+  void interrupt() { Leads = std::max(Leads, InARow - 1); }
+  /// Returns how many times in a row each of \p Variants may run if all cycles are to be made in \p
+  /// Launches of a kernel; two if that leaves the fewest cycles, and 1 if it does not.
+  static unsigned mostInARow(uint64_t Launches, size_t Variants);
 
   /// Returns what the next launch becomes, or nothing after the last cycle.
   std::optional<Turn> next();
@@ -96,7 +99,7 @@ private:
   size_t At = 0;
   unsigned Cycle = 0;
   bool Begun = false;
-  bool Settles;       ///< Whether each variant runs twice in a row.
+  unsigned InARow;
   unsigned Leads = 0; ///< How many launches come before the one that counts.
   /// Set once ids of the program's calls have matched; from then on only ids count for these.
   bool Correlated = false;

@@ -107,3 +107,49 @@ TEST_F(LaunchStatesTest, pending_isTheFirstLaunchOfAVariantWithoutARecord) {
   States.forgetPending();
   EXPECT_EQ(States.firstPending(Variant), nullptr);
 }
+
+TEST_F(LaunchStatesTest, rotatedKernels_haveParts) {
+  kernel().Mode = TimingMode::VerifyRotate;
+  kernel().Shapes[0].Launches = 1000;
+  EXPECT_EQ(LaunchStates(Wanted).of(kernel()).Rotated.End, 1);
+  PlannedKernel &Other = Wanted.Kernels["j"];
+  Other = kernel();
+  Other.Name = "j";
+  Other.Shapes.push_back(Other.Shapes[0]);
+  Other.Shapes[1].Launches = 20; // Too few launches, but the other shape has most of the time.
+  PlannedKernel &Replayed = Wanted.Kernels["a"];
+  Replayed = kernel();
+  Replayed.Mode = TimingMode::Replay;
+  LaunchStates States(Wanted);
+  EXPECT_EQ(States.of(Other).Rotated.End, 0.5);
+  EXPECT_EQ(States.of(kernel()).Rotated.Begin, 0.5);
+  EXPECT_EQ(States.of(Replayed).Rotated.End, 1) << "it is not rotated";
+  EXPECT_EQ(States.of(Replayed).Rotated.Begin, 0);
+}
+
+TEST_F(LaunchStatesTest, launchesOutsideOfARotation_waitForTheirRecords) {
+  kernel().Mode = TimingMode::Rotate;
+  LaunchStates States(Wanted);
+  const LaunchShape Shape = kernel().Shapes[0].Shape;
+  ShapeState &State = States.of(kernel().Shapes[0]);
+  auto NoteDefault = [&](uint64_t Id) {
+    return States.noteBeside(kernel(), Shape, Id, Rotation::By::Call);
+  };
+  auto Recorded = [&] { // The ids are those of the runtime's calls.
+    return States.ofRecord(kernel(), Shape, DefaultPlace, /*Correlation=*/1, /*InGraph=*/false);
+  };
+  EXPECT_EQ(Recorded(), &State) << "nothing waits";
+  EXPECT_NE(NoteDefault(100), nullptr);
+  State.Turns = std::make_unique<Rotation>(std::vector<size_t>{0, 1, 2}, 1);
+  State.Turns->launched({0, DefaultPlace}, 102, Rotation::By::Call, States.nextNumber());
+  EXPECT_NE(NoteDefault(104), nullptr) << "between two parts";
+  State.Turns->launched({1, DefaultPlace}, 106, Rotation::By::Call, States.nextNumber());
+  EXPECT_EQ(Recorded(), nullptr);
+  EXPECT_EQ(Recorded(), &State);
+  EXPECT_EQ(State.Turns->recorded(DefaultPlace, 1)->Cycle, 0u);
+  EXPECT_EQ(Recorded(), nullptr);
+  EXPECT_EQ(Recorded(), &State);
+  EXPECT_EQ(State.Turns->recorded(DefaultPlace, 1)->Cycle, 1u);
+  States.drop(kernel(), {1, 2});
+  EXPECT_EQ(NoteDefault(108), nullptr) << "the rotation has ended";
+}

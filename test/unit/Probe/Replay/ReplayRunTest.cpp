@@ -88,6 +88,37 @@ TEST(ReplayRun, launchesThatStandForTheTime_areReplayed) {
   EXPECT_EQ(Timed, (std::set<std::string>{"5", "9"}));
 }
 
+/// The rotation begins after twelve launches of 400 us, whose records come when it has begun.
+TEST(ReplayRun, rotationThatBeginsLate_doesNotTakeRecordsOfEarlierLaunches) {
+  for (const char *Bad : {"by-count", "other-ids"}) {
+    StandInRun Run("converging", Bad);
+    StandInPlan Plan;
+    Plan.Mode = "verify-rotate";
+    Plan.ToReplay = "14\t20";
+    EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+    std::set<std::string> DefaultNs;
+    for (const Fields &Line : Run.Timed.of("rotated"))
+      if (Line.at(6) == "default")
+        DefaultNs.insert(Line.at(7));
+    EXPECT_EQ(DefaultNs, (std::set<std::string>{"6250"})) << Bad;
+  }
+}
+
+TEST(ReplayRun, rotatedKernels_eachIsTimedBesideTheOthersDefaults) {
+  StandInRun Run("two-in-turn", "beside-clones");
+  StandInPlan Plan;
+  Plan.Mode = "rotate";
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  std::map<std::string, unsigned> Turns;
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    ++Turns[Line.at(0) + " " + Line.at(6) + " " + Line.at(7)];
+  // Half of 400 launches, of four variants that run twice in a row.
+  for (const char *Kernel : {"step", "scale"})
+    for (const char *Time : {"default 400000", "control 400000", "fast 300000", "odd 350000"})
+      EXPECT_GE(Turns[std::string(Kernel) + " " + Time], 22u) << Kernel << " " << Time;
+  EXPECT_EQ(Turns.size(), 8u) << "no launch took longer";
+}
+
 TEST(ReplayRun, replays_areNotLaunchesOfTheProgram) {
   for (const char *Scenario : {"in-place", "deterministic", "atomics"}) {
     StandInRun Run(Scenario);

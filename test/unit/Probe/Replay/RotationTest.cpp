@@ -25,34 +25,79 @@ TEST(Rotation, cycle_hasEveryVariantOnceInAnOrderOfItsOwn) {
   EXPECT_FALSE(R.next()) << "afterwards the default runs";
 }
 
-TEST(Rotation, settles_everyVariantRunsBeforeItCounts) {
-  Rotation R({0, 1, 2}, 7, /*Settles=*/true);
-  std::optional<size_t> Before;
-  std::map<unsigned, std::set<size_t>> Counted;
-  std::set<bool> Parities;
-  unsigned Launches = 0;
-  for (; !R.ended(); ++Launches) {
-    auto T = R.next();
-    ASSERT_TRUE(T);
-    if (T->Counts) {
-      EXPECT_EQ(Before, T->Variant);
-      EXPECT_TRUE(Counted[T->Cycle].insert(T->Variant).second);
-      Parities.insert(Launches % 2);
-    }
-    Before = T->Variant;
-  }
-  EXPECT_EQ(Counted.size(), Rotation::MaxCycles);
-  for (const auto &[Cycle, Variants] : Counted)
-    EXPECT_EQ(Variants.size(), 3u);
-  EXPECT_EQ(Parities.size(), 2u) << "the program may have two kinds of launches in turn";
-  EXPECT_GT(Launches, Rotation::MaxCycles * 6);
-  EXPECT_TRUE(Rotation::maySettle(Rotation::MaxCycles * 7, 3));
-  EXPECT_FALSE(Rotation::maySettle(Rotation::MaxCycles * 7 - 1, 3));
+/// The launches of a rotation of three variants until it has ended.
+static std::vector<Rotation::Turn> allTurns(unsigned InARow) {
+  Rotation R({0, 1, 2}, 7, InARow);
+  std::vector<Rotation::Turn> Turns;
+  while (!R.ended())
+    Turns.push_back(*R.next());
+  return Turns;
 }
 
-TEST(Rotation, settles_droppedBetweenItsLaunches_theNextOneRunsTwiceToo) {
+TEST(Rotation, inARow_onlyTheLastLaunchOfEachVariantCounts) {
+  for (unsigned InARow : {2u, 5u}) {
+    std::map<unsigned, std::set<size_t>> Counted;
+    std::set<size_t> Places;
+    const std::vector<Rotation::Turn> Turns = allTurns(InARow);
+    for (size_t I = 0; I < Turns.size(); ++I) {
+      if (!Turns[I].Counts)
+        continue;
+      ASSERT_GE(I + 1, InARow);
+      for (size_t Before = I + 1 - InARow; Before < I; ++Before)
+        EXPECT_EQ(Turns[Before].Variant, Turns[I].Variant);
+      EXPECT_TRUE(Counted[Turns[I].Cycle].insert(Turns[I].Variant).second);
+      Places.insert(I % InARow);
+    }
+    EXPECT_EQ(Counted.size(), Rotation::MaxCycles);
+    for (const auto &[Cycle, Variants] : Counted)
+      EXPECT_EQ(Variants.size(), 3u);
+    EXPECT_EQ(Places.size(), InARow) << "the program may have as many kinds of launches in turn";
+    EXPECT_GT(Turns.size(), Rotation::MaxCycles * 3 * InARow);
+    EXPECT_LT(Turns.size(), Rotation::MaxCycles * 4 * InARow);
+  }
+}
+
+TEST(Rotation, mostInARow_takesWhatThereIsForAllCycles) {
+  struct {
+    uint64_t Launches;
+    unsigned InARow;
+  } Cases[] = {{0, 1},           {8 * 7 - 1, 1}, {8 * 7, 2},      {64 * 8, 2},
+               {64 * 12 - 1, 2}, {64 * 12, 3},   {64 * 4 * 8, 8}, {1'000'000, 8}};
+  for (auto [Launches, InARow] : Cases)
+    EXPECT_EQ(Rotation::mostInARow(Launches, 3), InARow) << Launches;
+}
+
+TEST(Rotation, interrupt_theRowBeginsAgain) {
+  Rotation R({0, 1, 2}, 7, /*InARow=*/3);
+  std::optional<Rotation::Turn> T;
+  while (!T || !T->Counts)
+    T = R.next();
+  (void)R.next();
+  EXPECT_FALSE(R.next()->Counts);
+  R.interrupt();
+  for (bool Counts : {false, false, true, false})
+    EXPECT_EQ(R.next()->Counts, Counts);
+  Rotation Plain({0, 1, 2}, 7);
+  EXPECT_TRUE(Plain.next()->Counts);
+  Plain.interrupt();
+  EXPECT_TRUE(Plain.next()->Counts);
+}
+
+TEST(Rotation, recorded_findsIdsAmongManyWaitingLaunches) {
+  Rotation R({0, 1}, 1);
+  for (unsigned I = 0; I < 1000; ++I) // Two threads, of which one is a little behind.
+    R.launched({I, 0}, 100 + (I ^ 1));
+  for (unsigned I = 0; I < 200; ++I) // The nodes of one graph.
+    R.launched({I, I % 2}, 5000, Rotation::By::Node);
+  for (unsigned I = 0; I < 1000; I += 7)
+    EXPECT_EQ(R.recorded(0, 100 + I)->Cycle, I ^ 1);
+  for (unsigned I = 0; I < 200; ++I)
+    EXPECT_EQ(R.recorded(I % 2, 5000, /*InGraph=*/true)->Cycle, I);
+}
+
+TEST(Rotation, inARow_droppedBetweenItsLaunches_theNextOneRunsTwiceToo) {
   for (uint64_t Seed = 0; Seed < 20; ++Seed) {
-    Rotation R({0, 1, 2}, Seed, /*Settles=*/true);
+    Rotation R({0, 1, 2}, Seed, /*InARow=*/2);
     auto T = R.next();
     while (T->Counts || T->Variant == 0) // The default stays.
       T = R.next();

@@ -6,6 +6,8 @@
 
 using namespace carve::standin;
 
+void carve::standin::giveRecordsOtherIds() { driver().RecordsHaveOtherIds = true; }
+
 static void leaveRecord(const StreamState &Stream, const KernelCode &Code, const KernelCall &Call,
                         unsigned Graph, unsigned Correlation, uint64_t StartNs, uint64_t EndNs) {
   if (!hooks().Activity)
@@ -25,7 +27,8 @@ static void leaveRecord(const StreamState &Stream, const KernelCode &Code, const
                                        : CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR;
   Record.contextId = Stream.Owner->Id;
   Record.streamId = Stream.Id;
-  Record.correlationId = Correlation;
+  constexpr unsigned OfNoCall = 1u << 30;
+  Record.correlationId = driver().RecordsHaveOtherIds ? OfNoCall + Correlation : Correlation;
   Record.graphId = Graph;
   Record.graphNodeId = Graph;
   Record.start = StartNs;

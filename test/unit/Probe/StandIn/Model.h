@@ -170,6 +170,7 @@ struct Driver {
   Context *Primary = nullptr;
   std::set<std::shared_ptr<Capture>> Captures;
   unsigned NextId = 1;
+  bool RecordsHaveOtherIds = false; ///< See giveRecordsOtherIds().
 };
 Driver &driver();
 

@@ -60,6 +60,7 @@ void unknownCall(Kernels &K);
 void sandboxed(Kernels &K);
 void lengths(Kernels &K);
 void manyLengths(Kernels &K);
+void twoInTurn(Kernels &K);
 void converging(Kernels &K);
 void packed(Kernels &K);
 void randomGraphs(Kernels &K);

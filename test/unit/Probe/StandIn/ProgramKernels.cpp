@@ -210,6 +210,17 @@ static bool follows(const std::string &Name, unsigned Count) {
   return Before.empty() || Before == Name;
 }
 
+/// Whether the last launch of each kernel other than \p Kernel was its default's. \p IsDefault says
+/// it of this launch.
+static bool isBesideDefaults(const std::string &Kernel, bool IsDefault) {
+  static std::mutex Lock;
+  static std::map<std::string, bool> Last;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Last[Kernel] = IsDefault;
+  return std::all_of(Last.begin(), Last.end(),
+                     [&](const auto &Each) { return Each.second || Each.first == Kernel; });
+}
+
 /// Whether the last launch has left its output as it was. Launches that are compared with it come
 /// one by one.
 static std::atomic<bool> LeftAll{false};
@@ -252,6 +263,8 @@ static uint64_t percentByInputs(const std::string &Bad, const KernelCall &Call) 
 }
 
 void carve::standin::registerProgramKernels(const std::string &Bad) {
+  if (Bad == "other-ids")
+    giveRecordsOtherIds();
   if (Bad == "refused")
     refuseInGraphs("__odd");
   if (Bad == "kept")
@@ -259,10 +272,10 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
   auto Register = [&](const std::string &Name, std::vector<size_t> Bytes, const KernelBody &Body) {
     auto One = [&](const char *Ending, const KernelBody &Does, uint64_t TimeNs, int Registers) {
       KernelCode Code{Name + Ending, Bytes, Does, TimeNs, Registers};
-      if (Bad == "by-count" || Bad == "after-other")
+      if (Bad == "by-count" || Bad == "other-ids" || Bad == "after-other")
         Code.TimeOf = [TimeNs, Name = Code.Name, Bad](const KernelCall &Call) {
           uint64_t Ns = TimeNs * countOf(Call) / KnownCount;
-          return Bad == "by-count" || follows(Name, countOf(Call)) ? Ns : Ns + Ns / 2;
+          return Bad != "after-other" || follows(Name, countOf(Call)) ? Ns : Ns + Ns / 2;
         };
       if (Bad == "long" || Bad == "after-flush" || Bad == "after-others")
         Code.TimeOf = [Ns = 8 * TimeNs, Bad](const KernelCall &) {
@@ -288,6 +301,10 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
       if (Bad.ends_with("-inputs") || Bad == "builds-once")
         Code.TimeOf = [TimeNs, Bad](const KernelCall &Call) {
           return TimeNs * percentByInputs(Bad, Call) / 100;
+        };
+      if (Bad == "beside-clones")
+        Code.TimeOf = [TimeNs, Name, IsDefault = !*Ending](const KernelCall &) {
+          return isBesideDefaults(Name, IsDefault) ? TimeNs : TimeNs + TimeNs / 2;
         };
       if (Bad == "settles") {
         Code.Body = noteWhatItLeft(Does);

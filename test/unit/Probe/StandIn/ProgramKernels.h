@@ -20,6 +20,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///   break         it breaks the context
 ///   known         it takes its count for KnownCount, as code that is compiled for that value
 ///   by-count      no fault: the times of all kernels are in proportion to their count
+///   other-ids     no fault: as by-count, and the records of launches have ids that no call has
 ///   builds        no fault: `append` breaks the context if it finds a list that it has made, as a
 ///                 kernel does that builds a tree and follows its addresses
 ///   goes-on       no fault: `append` writes one half of the list, the second if the first is there
@@ -45,6 +46,7 @@ inline constexpr unsigned KnownCount = 4096;
 ///   builds-once   no fault: `count` builds something if its variable is 0, and breaks the context
 ///                 if the variable says so and nothing is built; as written-inputs, and a tenth
 ///                 shorter behind a launch of the probe
+///   beside-clones no fault: half longer if the last launch of another kernel was a clone's
 ///   after-other   as by-count, and half longer if the launch before with this count had other code
 void registerProgramKernels(const std::string &Bad);
 

@@ -491,6 +491,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"sandboxed", sandboxed},
       {"lengths", lengths},
       {"many-lengths", manyLengths},
+      {"two-in-turn", twoInTurn},
       {"converging", converging},
       {"packed", packed},
       {"random-graphs", randomGraphs},

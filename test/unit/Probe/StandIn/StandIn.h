@@ -69,6 +69,9 @@ __attribute__((visibility("default"))) std::string kernelInNode(CUgraphExec Of, 
 /// From now on, executable graphs refuse kernels whose names end with \p Ending.
 __attribute__((visibility("default"))) void refuseInGraphs(const std::string &Ending);
 
+/// Gives the records of launches ids that no call of the driver has, as those of the runtime have.
+__attribute__((visibility("default"))) void giveRecordsOtherIds();
+
 /// The bytes of the L2 cache that the simulated device reports.
 inline constexpr size_t L2Bytes = 64 << 10;
 

@@ -1,0 +1,39 @@
+/// \file
+/// Divides a program's launches among the kernels that are rotated, so that their variants do not
+/// take turns at the same time. It is pure: it knows no driver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace carve::probe {
+
+/// A part of each quarter of a kernel's launches: launches that come late in a program may have
+/// less to do, or more.
+struct LaunchPart {
+  double Begin = 0, End = 1; ///< Within a quarter.
+  /// Returns whether launch number \p Index of \p Launches is in it. There may be more of them.
+  bool holds(uint64_t Index, uint64_t Launches) const {
+    double At = Launches > 0 ? double(4 * Index % Launches) / double(Launches) : 0;
+    return At >= Begin && At < End;
+  }
+  /// Returns how many of \p Launches are in it, but for a few.
+  uint64_t of(uint64_t Launches) const { return uint64_t((End - Begin) * double(Launches)); }
+};
+
+/// A kernel that is rotated: the launches of the shape with most of its time, and its variants.
+struct RotatedKernel {
+  uint64_t Launches = 0;
+  size_t Variants = 0;
+};
+
+/// Returns the part of its launches in which each kernel is rotated. What one kernel's variants
+/// leave in L2 and in the caches for instructions changes how long the next kernel takes, and in
+/// the tuned program no kernel changes. So each gets a part of its own, in which the others run the
+/// default. It is enough for twelve cycles in which every variant runs twice in a row, and what all
+/// these leave is divided equally. If there are too few launches, the kernels that need the longest
+/// parts are rotated all the time.
+std::vector<LaunchPart> rotationParts(const std::vector<RotatedKernel> &Kernels);
+
+} // namespace carve::probe
