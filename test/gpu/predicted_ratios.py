@@ -8,8 +8,9 @@ TREE has a program that was built by carve-nvcc and tuned; CARVE_STORE names the
 report, the winner and some losers are chosen: the slowest, the median and the best of the variants that were timed. A
 profile gives each kernel its first choice, another one its second choice, and so on, so that all kernels of a program
 need as many builds as one kernel. With --alone, each build changes one kernel: what a kernel leaves in L2 may change how
-long the next one takes, and a timing run sees each kernel beside the others' own code. Copies of TREE are made in WORKDIR and built, one by nvcc and one with each profile.
-Then Compare runs nvcc's program and each of the others in turns.
+long the next one takes, and a timing run sees each kernel beside the others' own code. Copies of TREE are made in
+WORKDIR and built, one by nvcc and one with each profile. Then Compare runs nvcc's program and each of the others in
+turns.
 
 Prints a line for each kernel and variant, tab-separated with a heading: the kernel's share of GPU time, the ratio of
 the timing run with its interval, that of whole runs, by how much this is larger in percent, and why the line does not

@@ -21,8 +21,8 @@ std::optional<size_t> LaunchChanges::change(const PlannedShape &Shape, ResolvedK
     std::lock_guard<std::mutex> Guard(Lock);
     Index = State.Launches++;
     Replay = States.wantsReplay(State, Index);
-    Rotate = States.wantsRotation(State) &&
-             States.of(*State.Kernel).Rotated.holds(Index, Shape.Launches);
+    Rotate = States.wantsRotation(State) && States.isInPart(State, Index);
+    State.HasRunBeside |= Replay || !Rotate;
   }
   // A variant in a captured launch would stay in the graph.
   if ((!Replay && !Rotate) || isCapturing(Driver, Launch.Stream))
@@ -160,7 +160,7 @@ std::optional<size_t> LaunchChanges::rotate(ShapeState &State, ResolvedKernel &K
   std::optional<Rotation::Turn> Turn;
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    if (std::exchange(State.NextTurn, Index + 1) != Index)
+    if (std::exchange(State.HasRunBeside, false))
       State.Turns->interrupt();
     Turn = State.Turns->next();
   }
@@ -206,7 +206,6 @@ void LaunchChanges::startRotation(ShapeState &State, ResolvedKernel &Kernel,
   // run in an order of their own.
   unsigned InARow = 1;
   if (State.Shape->hasWarmTimes() && How != Rotation::By::Node)
-    InARow = Rotation::mostInARow(States.of(*State.Kernel).Rotated.of(State.Shape->Launches),
-                                  Active.size());
+    InARow = Rotation::mostInARow(State.Part.left(Index, State.Shape->Launches), Active.size());
   State.Turns = std::make_unique<Rotation>(std::move(Active), Seed, InARow);
 }

@@ -23,7 +23,12 @@ LaunchStates::LaunchStates(const Plan &Wanted) : Seed(Wanted.Seed) {
       Shapes[&Shape].Shape = &Shape;
     }
   }
-  // The order of the kernels in the plan's table is not the same everywhere.
+  setParts(Wanted);
+}
+
+/// Gives the shapes of each rotated kernel the kernel's part, in the order of the kernels' names.
+/// Shapes with few launches do without one.
+void LaunchStates::setParts(const Plan &Wanted) {
   std::map<std::string_view, const PlannedKernel *> Rotated;
   for (const auto &[Name, Kernel] : Wanted.Kernels)
     if (Kernel.Mode == TimingMode::Rotate || Kernel.Mode == TimingMode::VerifyRotate)
@@ -33,8 +38,11 @@ LaunchStates::LaunchStates(const Plan &Wanted) : Seed(Wanted.Seed) {
     Launched.push_back(rotatedKernel(*Kernel));
   std::vector<LaunchPart> Parts = rotationParts(Launched);
   size_t Next = 0;
-  for (const auto &[Name, Kernel] : Rotated)
-    Kernels[Kernel].Rotated = Parts[Next++];
+  for (const auto &[Name, Kernel] : Rotated) {
+    for (const PlannedShape &Shape : Kernel->Shapes)
+      Shapes.at(&Shape).Part = Parts[Next];
+    ++Next;
+  }
 }
 
 /// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
@@ -59,23 +67,31 @@ bool LaunchStates::wantsRotation(const ShapeState &State) const {
   return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0 && !Ended;
 }
 
-/// Returns whether a class of \p Shape is rotated, or may be from a later launch on.
-bool LaunchStates::mayRotate(const UndividedShape &Shape) const {
-  const PlannedKernel &Kernel = *Shape.first;
-  return Kernel.mayBecomeVariants() && !Kernels.at(&Kernel).Refused &&
-         std::any_of(Kernel.Shapes.begin(), Kernel.Shapes.end(), [&](const PlannedShape &Each) {
-           const ShapeState &State = Shapes.at(&Each);
-           return Each.Shape.undivided() == Shape.second && !(State.Turns && State.Turns->ended());
-         });
+bool LaunchStates::isInPart(ShapeState &State, uint64_t Index) const {
+  const uint64_t Launches = State.Shape->Launches;
+  if (!State.Turns &&
+      State.Part.left(Index, Launches) < launchesForCycles(State.Kernel->Variants.size()))
+    State.Part = {};
+  return State.Part.holds(Index, Launches);
+}
+
+bool LaunchStates::mayRotate(const PlannedKernel &Kernel, const LaunchShape &Undivided) const {
+  const KernelState &Its = Kernels.at(&Kernel);
+  if (!Kernel.mayBecomeVariants() || Its.Refused ||
+      (Its.StoodBack && !Kernel.MayRotate && Kernel.Mode != TimingMode::Rotate))
+    return false;
+  return std::any_of(Kernel.Shapes.begin(), Kernel.Shapes.end(), [&](const PlannedShape &Each) {
+    const ShapeState &State = Shapes.at(&Each);
+    return Each.Shape.undivided() == Undivided && !(State.Turns && State.Turns->ended());
+  });
 }
 
 Rotation *LaunchStates::noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
                                    uint64_t Correlation, Rotation::By How) {
-  const UndividedShape Shape{&Kernel, Undivided};
-  if (!mayRotate(Shape))
-    return nullptr;
   Rotation &Launches =
-      Beside.try_emplace(Shape, std::vector<size_t>{DefaultPlace}, Seed).first->second;
+      Beside
+          .try_emplace(UndividedShape{&Kernel, Undivided}, std::vector<size_t>{DefaultPlace}, Seed)
+          .first->second;
   Launches.launched({0, DefaultPlace, /*Counts=*/false}, Correlation, How, nextNumber());
   return &Launches;
 }
@@ -124,7 +140,7 @@ ShapeState *LaunchStates::ofRecord(const PlannedKernel &Kernel, const LaunchShap
     Best = Its;
     Found = &State;
   }
-  if (Others != Beside.end())
+  if (Others != Beside.end() && Variant == DefaultPlace)
     if (auto Its = Others->second.match(Variant, Correlation, InGraph);
         Its && (!Best || *Its < *Best)) {
       (void)Others->second.recorded(Variant, Correlation, InGraph);

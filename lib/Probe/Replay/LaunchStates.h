@@ -36,7 +36,9 @@ struct ShapeState {
   /// The variants that a replay has compared at this shape, and that compute what the default does.
   std::set<size_t> Sound;
   std::unique_ptr<Rotation> Turns;
-  uint64_t NextTurn = 0;   ///< The number of the next launch if that is rotated like the last one.
+  LaunchPart Part; ///< The launches that are rotated, if the shape is.
+  /// Set if the last launch has run the default outside of a rotation.
+  bool HasRunBeside = false;
   unsigned Dispatched = 0; ///< The number of dispatched launches that have not ended.
   /// The time of the first launch that became a variant and has not ended.
   uint64_t PendingSinceMs = 0;
@@ -61,7 +63,6 @@ struct KernelState {
   std::set<size_t> Out;   ///< The variants that must not run any more.
   bool StoodBack = false; ///< Set if the kernel could not be replayed.
   bool Refused = false;   ///< Set if the driver did not take a variant in a graph.
-  LaunchPart Rotated;     ///< The launches of each shape that are rotated, if the kernel is.
 };
 
 /// The states of all shapes and kernels of a plan. Not synchronised: the caller locks.
@@ -77,11 +78,16 @@ public:
   bool wantsReplay(const ShapeState &State, uint64_t Index) const;
   /// Whether the shape's next launch takes part in a rotation.
   bool wantsRotation(const ShapeState &State) const;
+  /// Whether launch number \p Index is one of those in which the shape is rotated. All are if the
+  /// rotation begins so late that too few would be left.
+  bool isInPart(ShapeState &State, uint64_t Index) const;
 
-  /// Returns the next number of a launch, over all rotations.
-  uint64_t nextNumber() { return Rotated++; }
-  /// Takes note of a launch that runs the default outside of all cycles. Returns where it waits for
-  /// its record; null if no launch of \p Undivided is rotated, or none any more.
+  /// Returns the next number of a launch that waits for its record, over all rotations.
+  uint64_t nextNumber() { return Numbered++; }
+  /// Whether launches of \p Undivided are rotated, or may be from a later launch on.
+  bool mayRotate(const PlannedKernel &Kernel, const LaunchShape &Undivided) const;
+  /// Takes note of a launch that runs the default outside of all cycles, where mayRotate(). Returns
+  /// where it waits for its record.
   Rotation *noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
                        uint64_t Correlation, Rotation::By How);
   /// Takes note that the launches with this id were not submitted.
@@ -109,10 +115,10 @@ public:
 private:
   /// A planned kernel and a shape of it, undivided.
   using UndividedShape = std::pair<const PlannedKernel *, LaunchShape>;
-  bool mayRotate(const UndividedShape &Shape) const;
+  void setParts(const Plan &Wanted);
 
   uint64_t Seed;
-  uint64_t Rotated = 0; ///< The number of rotated launches.
+  uint64_t Numbered = 0; ///< The number of launches that have waited for their records.
   std::map<const PlannedShape *, ShapeState> Shapes;
   std::map<const PlannedKernel *, KernelState> Kernels;
   /// The launches that run the default outside of all cycles. Records come late, and tell neither

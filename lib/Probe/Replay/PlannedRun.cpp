@@ -151,7 +151,7 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     Variant = Changes.change(*Shape, *Kernel, *Launch, Call, How);
   if (Variant)
     ThisLaunch = {Shape, *Variant, nullptr};
-  else if (!isCapturing(Driver, Launch->Stream))
+  else if (mayRotate(Planned, Undivided) && !isCapturing(Driver, Launch->Stream))
     ThisLaunch.Beside = noteBeside(Planned, Undivided, Call.correlationId, How);
 }
 
@@ -166,7 +166,7 @@ std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Co
   std::optional<size_t> Variant;
   if (Shape)
     Variant = Changes.changeNode(*Shape, *Kernel, Node, Correlation);
-  if (!Variant)
+  if (!Variant && mayRotate(Planned, Undivided))
     (void)noteBeside(Planned, Undivided, Correlation, Rotation::By::Node);
   if (!Variant || *Variant == DefaultPlace)
     return std::nullopt;

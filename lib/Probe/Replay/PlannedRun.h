@@ -67,6 +67,10 @@ private:
                                   uint64_t Correlation) override;
   void failed(uint64_t Correlation) override;
   void refused(const NodeVariant &To, const std::string &Why) override;
+  bool mayRotate(const PlannedKernel &Kernel, const LaunchShape &Undivided) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    return States.mayRotate(Kernel, Undivided);
+  }
   Rotation *noteBeside(const PlannedKernel &Kernel, const LaunchShape &Undivided,
                        uint64_t Correlation, Rotation::By How) {
     std::lock_guard<std::mutex> Guard(Lock);

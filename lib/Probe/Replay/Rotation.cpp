@@ -1,5 +1,7 @@
 #include "Probe/Replay/Rotation.h"
 
+#include "Probe/Replay/RotationParts.h"
+
 #include <algorithm>
 
 using namespace carve::probe;
@@ -13,9 +15,8 @@ Rotation::Rotation(std::vector<size_t> Active, uint64_t Seed, unsigned InARow)
     : Active(std::move(Active)), InARow(InARow), Random(Seed) {}
 
 unsigned Rotation::mostInARow(uint64_t Launches, size_t Variants) {
-  // No kernel is rotated in fewer cycles. Slow variants should not take most of a long program.
-  constexpr uint64_t LeastCycles = 8, Most = 8;
-  if (Launches < LeastCycles * (2 * Variants + 1))
+  constexpr uint64_t Most = 8; // Slow variants should not take most of a long program.
+  if (Launches < launchesForCycles(Variants))
     return 1;
   return unsigned(std::clamp<uint64_t>(Launches / (MaxCycles * (Variants + 1)), 2, Most));
 }
@@ -40,27 +41,42 @@ std::optional<Rotation::Turn> Rotation::next() {
 }
 
 void Rotation::launched(const Turn &T, uint64_t Correlation, By How, uint64_t Number) {
+  IdsAreSorted = Launches.empty() || (IdsAreSorted && Launches.back().Correlation <= Correlation);
+  WithoutOwnId += How != By::Call;
   Launches.push_back({T, Correlation, How, Number});
+}
+
+void Rotation::remove(Iterator It) {
+  WithoutOwnId -= It->How != By::Call;
+  Launches.erase(It);
 }
 
 void Rotation::failed(uint64_t Correlation) {
   std::erase_if(Launches, [&](const Waiting &W) { return W.Correlation == Correlation; });
+  WithoutOwnId = std::count_if(Launches.begin(), Launches.end(),
+                               [](const Waiting &W) { return W.How != By::Call; });
 }
 
-/// Returns the launch to which a record belongs, or the end of Launches. Very many may wait. Their
-/// ids rise, but for launches that several threads make at once.
-std::deque<Rotation::Waiting>::const_iterator Rotation::find(size_t Variant, uint64_t Correlation,
-                                                             bool InGraph) const {
-  constexpr std::ptrdiff_t Apart = 64;
+void Rotation::forgetLaunches() {
+  Launches.clear();
+  WithoutOwnId = 0;
+}
+
+/// Returns the launch to which a record belongs, or the end of Launches. Very many may wait, and
+/// this is asked for each record.
+Rotation::Iterator Rotation::find(size_t Variant, uint64_t Correlation, bool InGraph) const {
   auto May = [&](const Waiting &W) {
     return W.T.Variant == Variant && (W.How == By::Node) == InGraph;
   };
-  auto Near = std::lower_bound(Launches.begin(), Launches.end(), Correlation,
-                               [](const Waiting &W, uint64_t Id) { return W.Correlation < Id; });
-  for (auto It = Near - std::min(Apart, Near - Launches.begin());
-       It != Launches.end() && (It - Near < Apart || It->Correlation == Correlation); ++It)
-    if (It->Correlation == Correlation && May(*It))
-      return It;
+  Iterator Id = Launches.begin();
+  if (IdsAreSorted)
+    Id = std::lower_bound(Launches.begin(), Launches.end(), Correlation,
+                          [](const Waiting &W, uint64_t Other) { return W.Correlation < Other; });
+  for (; Id != Launches.end() && !(IdsAreSorted && Id->Correlation > Correlation); ++Id)
+    if (Id->Correlation == Correlation && May(*Id))
+      return Id;
+  if (Correlated && WithoutOwnId == 0)
+    return Launches.end();
   return std::find_if(Launches.begin(), Launches.end(), [&](const Waiting &W) {
     return May(W) && (W.How != By::Call || !Correlated);
   });
@@ -81,7 +97,7 @@ std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correl
     return std::nullopt;
   Correlated |= It->Correlation == Correlation && It->How == By::Call;
   Turn T = It->T;
-  Launches.erase(It);
+  remove(It);
   return T;
 }
 

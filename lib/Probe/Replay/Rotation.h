@@ -39,7 +39,8 @@ public:
   /// Takes note that the kernel has been launched outside of the rotation since the last turn.
   void interrupt() { Leads = std::max(Leads, InARow - 1); }
   /// Returns how many times in a row each of \p Variants may run if all cycles are to be made in \p
-  /// Launches of a kernel; two if that leaves the fewest cycles, and 1 if it does not.
+  /// Launches of a kernel: eight at most. If there are fewer launches than launchesForCycles(), it
+  /// is 1, and otherwise at least two.
   static unsigned mostInARow(uint64_t Launches, size_t Variants);
 
   /// Returns what the next launch becomes, or nothing after the last cycle.
@@ -60,7 +61,7 @@ public:
   void failed(uint64_t Correlation);
 
   /// Forgets the launches without a record, because none will come.
-  void forgetLaunches() { Launches.clear(); }
+  void forgetLaunches();
 
   /// How well a record belongs to a launch that waits. Of several launches the least is it.
   struct Match {
@@ -92,8 +93,9 @@ private:
     uint64_t Number;
   };
 
-  std::deque<Waiting>::const_iterator find(size_t Variant, uint64_t Correlation,
-                                           bool InGraph) const;
+  using Iterator = std::deque<Waiting>::const_iterator;
+  Iterator find(size_t Variant, uint64_t Correlation, bool InGraph) const;
+  void remove(Iterator It);
 
   std::vector<size_t> Active, Order;
   size_t At = 0;
@@ -105,6 +107,8 @@ private:
   bool Correlated = false;
   std::mt19937_64 Random;
   std::deque<Waiting> Launches;
+  size_t WithoutOwnId = 0;  ///< How many of Launches are not by a call of the program.
+  bool IdsAreSorted = true; ///< Whether the ids of Launches rise. Threads may exchange some.
 };
 
 /// Shuffles \p Values with \p Random. The order is the same with every standard library.

@@ -5,11 +5,31 @@
 
 using namespace carve::probe;
 
+static constexpr uint64_t Quarters = 4;
+
+/// Returns how many quarters of \p Launches come before number \p Index.
+static double quartersBefore(uint64_t Index, uint64_t Launches) {
+  return double(Quarters * Index) / double(std::max<uint64_t>(1, Launches));
+}
+
+bool LaunchPart::holds(uint64_t Index, uint64_t Launches) const {
+  const double Before = quartersBefore(Index, Launches), At = Before - double(uint64_t(Before));
+  return At >= Begin && At < End;
+}
+
+uint64_t LaunchPart::left(uint64_t Index, uint64_t Launches) const {
+  const double Before = quartersBefore(std::min(Index, Launches), Launches);
+  const double At = Before - double(uint64_t(Before));
+  const double Passed =
+      double(uint64_t(Before)) * (End - Begin) + std::clamp(At - Begin, 0.0, End - Begin);
+  return uint64_t((double(Quarters) * (End - Begin) - Passed) * double(Launches) /
+                  double(Quarters));
+}
+
 std::vector<LaunchPart> carve::probe::rotationParts(const std::vector<RotatedKernel> &Kernels) {
-  constexpr double LeastCycles = 12;
   std::vector<double> Needed;
   for (const RotatedKernel &Kernel : Kernels)
-    Needed.push_back(LeastCycles * double(2 * Kernel.Variants + 1) /
+    Needed.push_back(double(launchesForCycles(Kernel.Variants)) /
                      double(std::max<uint64_t>(1, Kernel.Launches)));
   std::vector<size_t> Order(Kernels.size());
   std::iota(Order.begin(), Order.end(), 0);

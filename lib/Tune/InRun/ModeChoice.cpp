@@ -21,7 +21,8 @@ static constexpr double LeastCoverage = 0.5;
 static constexpr size_t EnoughVariants = 24;
 /// Every variant runs once in a cycle. With fewer cycles, medians of pairs mean little.
 static constexpr uint64_t LeastCycles = 8;
-/// Shapes with this share of the timed shapes' time must have enough cycles.
+/// Shapes with this share of the timed shapes' time must have enough cycles, and launches that are
+/// alike.
 static constexpr double RotatedShare = 0.8;
 /// A launch shorter than this is timed more accurately in its place in the program than between a
 /// restore and a flush of L2: filling L2 takes some 20 us, and what the kernels before it have left
@@ -183,12 +184,13 @@ bool Chooser::mostHaveCycles(llvm::ArrayRef<TimedShape> Of, uint64_t Cycles) con
 
 bool Chooser::isShort() const {
   uint64_t Launches = 0;
-  bool Different = false;
+  double AlikeNs = 0;
   for (const TimedShape &S : Shapes) {
     Launches += S.Launches;
-    Different |= S.Typical.has_value();
+    AlikeNs += S.Typical ? 0 : S.groupNs();
   }
-  return groupNs(Shapes) < (Different ? ShortIfDifferentNs : ShortNs) * double(Launches);
+  const bool Alike = AlikeNs >= RotatedShare * groupNs(Shapes);
+  return groupNs(Shapes) < (Alike ? ShortNs : ShortIfDifferentNs) * double(Launches);
 }
 
 /// Seconds that it takes to compare all variants once per shape.

@@ -111,20 +111,40 @@ TEST_F(LaunchStatesTest, pending_isTheFirstLaunchOfAVariantWithoutARecord) {
 TEST_F(LaunchStatesTest, rotatedKernels_haveParts) {
   kernel().Mode = TimingMode::VerifyRotate;
   kernel().Shapes[0].Launches = 1000;
-  EXPECT_EQ(LaunchStates(Wanted).of(kernel()).Rotated.End, 1);
+  {
+    LaunchStates States(Wanted);
+    EXPECT_TRUE(States.isInPart(States.of(kernel().Shapes[0]), 0));
+    EXPECT_TRUE(States.isInPart(States.of(kernel().Shapes[0]), 249));
+  }
   PlannedKernel &Other = Wanted.Kernels["j"];
   Other = kernel();
   Other.Name = "j";
   Other.Shapes.push_back(Other.Shapes[0]);
-  Other.Shapes[1].Launches = 20; // Too few launches, but the other shape has most of the time.
+  Other.Shapes[1].Launches = 160; // Half of it would be too few.
+  Other.Shapes[1].Shape.Grid = {2, 1, 1};
   PlannedKernel &Replayed = Wanted.Kernels["a"];
   Replayed = kernel();
   Replayed.Mode = TimingMode::Replay;
   LaunchStates States(Wanted);
-  EXPECT_EQ(States.of(Other).Rotated.End, 0.5);
-  EXPECT_EQ(States.of(kernel()).Rotated.Begin, 0.5);
-  EXPECT_EQ(States.of(Replayed).Rotated.End, 1) << "it is not rotated";
-  EXPECT_EQ(States.of(Replayed).Rotated.Begin, 0);
+  for (uint64_t Index : {0, 124, 125, 249, 250, 375}) {
+    const bool IsFirst = Index % 250 < 125;
+    EXPECT_EQ(States.isInPart(States.of(Other.Shapes[0]), Index), IsFirst) << Index;
+    EXPECT_EQ(States.isInPart(States.of(kernel().Shapes[0]), Index), !IsFirst) << Index;
+    EXPECT_TRUE(States.isInPart(States.of(Other.Shapes[1]), Index % 160)) << Index;
+    EXPECT_TRUE(States.isInPart(States.of(Replayed.Shapes[0]), Index)) << "once it is rotated";
+  }
+}
+
+TEST_F(LaunchStatesTest, rotationThatBeginsLate_doesWithoutItsPart) {
+  kernel().Mode = TimingMode::VerifyRotate;
+  kernel().Shapes[0].Launches = 1000;
+  Wanted.Kernels["j"] = kernel();
+  LaunchStates States(Wanted);
+  ShapeState &State = States.of(kernel().Shapes[0]); // Its part is the second half of each quarter.
+  EXPECT_FALSE(States.isInPart(State, 800)) << "twelve cycles take 84 launches";
+  EXPECT_TRUE(States.isInPart(State, 917));
+  EXPECT_TRUE(States.isInPart(State, 920));
+  EXPECT_TRUE(States.isInPart(State, 1001)) << "it has none any more";
 }
 
 TEST_F(LaunchStatesTest, launchesOutsideOfARotation_waitForTheirRecords) {
@@ -135,6 +155,7 @@ TEST_F(LaunchStatesTest, launchesOutsideOfARotation_waitForTheirRecords) {
   auto NoteDefault = [&](uint64_t Id) {
     return States.noteBeside(kernel(), Shape, Id, Rotation::By::Call);
   };
+  EXPECT_TRUE(States.mayRotate(kernel(), Shape));
   auto Recorded = [&] { // The ids are those of the runtime's calls.
     return States.ofRecord(kernel(), Shape, DefaultPlace, /*Correlation=*/1, /*InGraph=*/false);
   };
@@ -151,5 +172,5 @@ TEST_F(LaunchStatesTest, launchesOutsideOfARotation_waitForTheirRecords) {
   EXPECT_EQ(Recorded(), &State);
   EXPECT_EQ(State.Turns->recorded(DefaultPlace, 1)->Cycle, 1u);
   States.drop(kernel(), {1, 2});
-  EXPECT_EQ(NoteDefault(108), nullptr) << "the rotation has ended";
+  EXPECT_FALSE(States.mayRotate(kernel(), Shape)) << "the rotation has ended";
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 using namespace carve::probe;
@@ -28,8 +29,8 @@ TEST(RotationParts, kernelsWithTooFewLaunches_areRotatedAllTheTime) {
   EXPECT_TRUE(isAll(Parts[3]));
   EXPECT_EQ(Parts[1].Begin, 0);
   EXPECT_EQ(Parts[1].End, Parts[2].Begin);
-  EXPECT_GE(Parts[1].of(1000), 300u);
-  EXPECT_GE(Parts[2].of(700), 300u);
+  EXPECT_GE(Parts[1].left(0, 1000), 300u);
+  EXPECT_GE(Parts[2].left(0, 700), 300u);
 }
 
 TEST(RotationParts, oneKernel_isRotatedAllTheTime) {
@@ -41,13 +42,16 @@ TEST(RotationParts, oneKernel_isRotatedAllTheTime) {
 TEST(RotationParts, part_isInEachQuarterOfTheLaunches) {
   LaunchPart Part{0.25, 0.5};
   std::string In;
-  for (uint64_t Index = 0; Index < 36; ++Index)
+  for (uint64_t Index = 0; Index < 48; ++Index)
     In += Part.holds(Index, 32) ? 'x' : '.';
-  EXPECT_EQ(In, "..xx......xx......xx......xx......xx") << "there may be more launches";
-  EXPECT_EQ(Part.of(32), 8u);
-  EXPECT_FALSE(Part.holds(0, 0));
-  EXPECT_EQ(Part.of(0), 0u);
-  EXPECT_EQ(LaunchPart().of(7), 7u);
+  EXPECT_EQ(In, "..xx......xx......xx......xx......xx......xx....") << "there may be more launches";
+  for (uint64_t Index : {0, 3, 8, 30, 32, 40})
+    EXPECT_EQ(Part.left(Index, 32),
+              std::count(In.begin() + Index, In.begin() + std::max<size_t>(Index, 32), 'x'))
+        << Index;
+  EXPECT_EQ(Part.left(0, 0), 0u);
+  EXPECT_EQ(LaunchPart().left(0, 7), 7u);
+  EXPECT_EQ(LaunchPart().left(3, 7), 4u);
   for (uint64_t Index = 0; Index < 9; ++Index)
     EXPECT_TRUE(LaunchPart().holds(Index, 7));
 }

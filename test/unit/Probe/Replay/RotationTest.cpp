@@ -61,8 +61,8 @@ TEST(Rotation, mostInARow_takesWhatThereIsForAllCycles) {
   struct {
     uint64_t Launches;
     unsigned InARow;
-  } Cases[] = {{0, 1},           {8 * 7 - 1, 1}, {8 * 7, 2},      {64 * 8, 2},
-               {64 * 12 - 1, 2}, {64 * 12, 3},   {64 * 4 * 8, 8}, {1'000'000, 8}};
+  } Cases[] = {{0, 1},           {12 * 7 - 1, 1}, {12 * 7, 2},     {64 * 8, 2},
+               {64 * 12 - 1, 2}, {64 * 12, 3},    {64 * 4 * 8, 8}, {1'000'000, 8}};
   for (auto [Launches, InARow] : Cases)
     EXPECT_EQ(Rotation::mostInARow(Launches, 3), InARow) << Launches;
 }
@@ -85,14 +85,21 @@ TEST(Rotation, interrupt_theRowBeginsAgain) {
 
 TEST(Rotation, recorded_findsIdsAmongManyWaitingLaunches) {
   Rotation R({0, 1}, 1);
-  for (unsigned I = 0; I < 1000; ++I) // Two threads, of which one is a little behind.
-    R.launched({I, 0}, 100 + (I ^ 1));
+  for (unsigned I = 0; I < 300; ++I) // A second thread has been given its id long before.
+    R.launched({I, 0}, I == 148 ? 50 : 100 + I);
+  EXPECT_EQ(R.recorded(0, 50)->Cycle, 148u);
+  for (unsigned I = 0; I < 300; ++I) {
+    if (I != 148) {
+      EXPECT_EQ(R.recorded(0, 100 + I)->Cycle, I);
+    }
+  }
+  EXPECT_FALSE(R.recorded(0, 1000)) << "ids have matched";
   for (unsigned I = 0; I < 200; ++I) // The nodes of one graph.
     R.launched({I, I % 2}, 5000, Rotation::By::Node);
-  for (unsigned I = 0; I < 1000; I += 7)
-    EXPECT_EQ(R.recorded(0, 100 + I)->Cycle, I ^ 1);
   for (unsigned I = 0; I < 200; ++I)
     EXPECT_EQ(R.recorded(I % 2, 5000, /*InGraph=*/true)->Cycle, I);
+  R.launched({7, 0}, 6000, Rotation::By::NestedCall);
+  EXPECT_EQ(R.recorded(0, 1001)->Cycle, 7u) << "its record may have another id";
 }
 
 TEST(Rotation, inARow_droppedBetweenItsLaunches_theNextOneRunsTwiceToo) {

@@ -51,7 +51,7 @@ TEST(ModeChoice, mode_byDurationAndLaunches_isReplayOrVerifyRotate) {
   expectChoice(shortKernel(), TimingMode::VerifyRotate, "12000 launches of 4.0 us");
   // The launches are short, but too few to rotate.
   expectChoice(Case().launched(150, 4e3), TimingMode::Replay, "150 launches of 4.0 us");
-  // There are many launches, and each is long enough to replay.
+  // There are many launches. Those that are alike are replayed only if they are long.
   expectChoice(Case().launched(1000, 90e3), TimingMode::VerifyRotate, "1000 launches of 90 us");
   Case Different = Case().launched(1000, 90e3);
   Different.Kernel.Typical = {{"k", Different.Kernel.Shapes[0].Shape, 10, 500, 90'000}};
