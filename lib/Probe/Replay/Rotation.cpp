@@ -46,7 +46,7 @@ void Rotation::launched(const Turn &T, uint64_t Correlation, By How, uint64_t Nu
   Launches.push_back({T, Correlation, How, Number});
 }
 
-void Rotation::remove(Iterator It) {
+void Rotation::remove(const Iterator &It) {
   WithoutOwnId -= It->How != By::Call;
   Launches.erase(It);
 }

@@ -95,7 +95,7 @@ private:
 
   using Iterator = std::deque<Waiting>::const_iterator;
   Iterator find(size_t Variant, uint64_t Correlation, bool InGraph) const;
-  void remove(Iterator It);
+  void remove(const Iterator &It);
 
   std::vector<size_t> Active, Order;
   size_t At = 0;
