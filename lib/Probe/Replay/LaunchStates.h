@@ -37,7 +37,7 @@ struct ShapeState {
   std::set<size_t> Sound;
   std::unique_ptr<Rotation> Turns;
   LaunchPart Part; ///< The launches that are rotated, if the shape is.
-  /// Set if the last launch has run the default outside of a rotation.
+  /// Set if a launch has run the default outside of the rotation since the last turn.
   bool HasRunBeside = false;
   unsigned Dispatched = 0; ///< The number of dispatched launches that have not ended.
   /// The time of the first launch that became a variant and has not ended.

@@ -119,6 +119,19 @@ TEST(ReplayRun, rotatedKernels_eachIsTimedBesideTheOthersDefaults) {
   EXPECT_EQ(Turns.size(), 8u) << "no launch took longer";
 }
 
+TEST(ReplayRun, capturedLaunches_doNotInterruptARotation) {
+  StandInRun Run("captured-between");
+  StandInPlan Plan;
+  Plan.Mode = "rotate";
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  std::map<std::string, unsigned> Turns;
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    ++Turns[Line.at(6)];
+  // Each of four variants runs twice in a row in 200 launches.
+  for (const char *Variant : {"default", "control", "fast", "odd"})
+    EXPECT_GE(Turns[Variant], 20u) << Variant;
+}
+
 TEST(ReplayRun, replays_areNotLaunchesOfTheProgram) {
   for (const char *Scenario : {"in-place", "deterministic", "atomics"}) {
     StandInRun Run(Scenario);

@@ -23,16 +23,6 @@ void carve::standin::lengths(Kernels &K) { twoLengths(K, 40); }
 
 void carve::standin::manyLengths(Kernels &K) { twoLengths(K, 1300); }
 
-/// Two kernels are launched in turn.
-void carve::standin::twoInTurn(Kernels &K) {
-  Buffer Data(KnownCount, 1), Sums(KnownCount, 0);
-  for (unsigned L = 0; L < 400; ++L) {
-    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
-    launch(K.Scale, nullptr, {&Sums.Base, &Data.Base, &Data.Count});
-  }
-  Sums.print("sums");
-}
-
 /// The first launches of a shape work on all elements, and the many later ones on a few.
 void carve::standin::converging(Kernels &K) {
   constexpr unsigned Working = 12, Idle = 30;

@@ -1,8 +1,9 @@
 /// \file
 /// Scenarios in which the probe must know something else of the process: other modules, other
-/// threads.
+/// threads, other kernels, and captures.
 
 #include "unit/Probe/StandIn/Program.h"
+#include "unit/Probe/StandIn/ProgramKernels.h"
 
 #include <chrono>
 #include <thread>
@@ -70,4 +71,31 @@ void carve::standin::counted(Kernels &K) {
   Run(Load(Kept), 5);
   CHECK(cuCtxDestroy(Second));
   CHECK(cuCtxSetCurrent(First));
+}
+
+/// Two kernels are launched in turn.
+void carve::standin::twoInTurn(Kernels &K) {
+  Buffer Data(KnownCount, 1), Sums(KnownCount, 0);
+  for (unsigned L = 0; L < 400; ++L) {
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+    launch(K.Scale, nullptr, {&Sums.Base, &Data.Base, &Data.Count});
+  }
+  Sums.print("sums");
+}
+
+/// After each launch another one is captured, in a graph that is never launched.
+void carve::standin::capturedBetween(Kernels &K) {
+  Buffer Data(KnownCount, 1), Captured(KnownCount, 2);
+  CUstream Capturing = nullptr;
+  CHECK(cuStreamCreate(&Capturing, CU_STREAM_NON_BLOCKING));
+  for (unsigned L = 0; L < 200; ++L) {
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+    CUgraph Graph = nullptr;
+    CHECK(cuStreamBeginCapture(Capturing, CU_STREAM_CAPTURE_MODE_RELAXED));
+    launch(K.Step, Capturing, {&Captured.Base, &Captured.Count});
+    CHECK(cuStreamEndCapture(Capturing, &Graph));
+    CHECK(cuGraphDestroy(Graph));
+  }
+  Data.print("data");
+  Captured.print("captured");
 }

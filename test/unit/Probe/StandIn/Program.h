@@ -61,6 +61,7 @@ void sandboxed(Kernels &K);
 void lengths(Kernels &K);
 void manyLengths(Kernels &K);
 void twoInTurn(Kernels &K);
+void capturedBetween(Kernels &K);
 void converging(Kernels &K);
 void packed(Kernels &K);
 void randomGraphs(Kernels &K);

@@ -492,6 +492,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"lengths", lengths},
       {"many-lengths", manyLengths},
       {"two-in-turn", twoInTurn},
+      {"captured-between", capturedBetween},
       {"converging", converging},
       {"packed", packed},
       {"random-graphs", randomGraphs},
