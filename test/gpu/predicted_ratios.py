@@ -175,12 +175,17 @@ def loser_profile(kernels, chosen, index, guards):
     return "\n".join(lines) + "\n" if len(lines) > 2 else None
 
 
+def kernel_of(line):
+    """The kernel whose settings begin with this line of a profile that carve wrote, if any do."""
+    return json.loads(line.split(": ", 1)[1]) if line.startswith("  - kernel: ") else None
+
+
 def only(profile, kernel):
     """The profile with the settings of one kernel."""
     kept, keeps = [], True
     for line in profile.splitlines():
-        if line.startswith("  - kernel: "):
-            keeps = json.loads(line.split(": ", 1)[1]) == kernel
+        if kernel_of(line) is not None:
+            keeps = kernel_of(line) == kernel
         elif not line.startswith("    "):
             keeps = True
         if keeps:
@@ -192,8 +197,8 @@ def guards_of(profile):
     """The guards of the further entries in a profile that carve wrote, by kernel."""
     guards, kernel = {}, None
     for line in profile.splitlines():
-        if line.startswith("  - kernel: "):
-            kernel = json.loads(line.split(": ", 1)[1])
+        if kernel_of(line) is not None:
+            kernel = kernel_of(line)
         elif line.startswith("      - when: "):
             guards.setdefault(kernel, []).append(line.split(": ", 1)[1])
     return guards

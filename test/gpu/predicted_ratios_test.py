@@ -97,33 +97,24 @@ class Choosing(unittest.TestCase):
         for regs, threads in ((64, 1024), (65, 896), (128, 512), (168, 384), (255, 256)):
             self.assertEqual(tool.most_threads(regs), threads, regs)
 
+    profile_of_two = textwrap.dedent("""\
+        carve-profile: 1
+        kernels:
+          - kernel: "a"
+            variant: default
+            entries:
+              - when: {block: 8x1x1, arguments: [{parameter: 1, bytes: 4, value: 3}]}
+                variant: {frontend-knob: known}
+          - kernel: "b"
+            variant: {cap: 40}
+        """)
+
     def test_guards_ofAProfile_areReadByKernel(self):
-        profile = textwrap.dedent("""\
-            carve-profile: 1
-            kernels:
-              - kernel: "a"
-                variant: default
-                entries:
-                  - when: {block: 8x1x1, arguments: [{parameter: 1, bytes: 4, value: 3}]}
-                    variant: {frontend-knob: known}
-              - kernel: "b"
-                variant: {cap: 40}
-            """)
-        self.assertEqual(tool.guards_of(profile),
+        self.assertEqual(tool.guards_of(self.profile_of_two),
                          {"a": ["{block: 8x1x1, arguments: [{parameter: 1, bytes: 4, value: 3}]}"]})
 
     def test_only_keepsTheSettingsOfOneKernel(self):
-        profile = textwrap.dedent("""\
-            carve-profile: 1
-            kernels:
-              - kernel: "a"
-                variant: default
-                entries:
-                  - when: {threads: 512}
-                    variant: {cap: 128}
-              - kernel: "b"
-                variant: {cap: 40}
-            """)
+        profile = self.profile_of_two
         b = profile.index('  - kernel: "b"')
         self.assertEqual(tool.only(profile, "a"), profile[:b])
         self.assertEqual(tool.only(profile, "b"), "carve-profile: 1\nkernels:\n" + profile[b:])
