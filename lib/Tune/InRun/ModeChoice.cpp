@@ -27,8 +27,9 @@ static constexpr double RotatedShare = 0.8;
 /// A launch shorter than this is timed more accurately in its place in the program than between a
 /// restore and a flush of L2: filling L2 takes some 20 us, and what the kernels before it have left
 /// there, a variant may use better than the default does. With at least so many cycles, rotating
-/// costs nothing. If its launches take different times, a median over them tells less of their sum
-/// than those do that stand for the time. So only those are rotated that take less than restoring.
+/// costs nothing. If its launches take different times, a median over all of them says little about
+/// their sum, and a replay of typical launches says more. Such a launch is rotated only if
+/// restoring memory and flushing L2 would take longer than the launch itself.
 static constexpr double ShortNs = 100e3, ShortIfDifferentNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
 
