@@ -62,9 +62,10 @@ bool HurriedConfirmation::isSureBesideTraced(size_t S) {
   return true;
 }
 
-/// Whether the pairs support what was predicted of subject \p S. A single pair has to prove the
-/// gain of each subject by itself. So have pairs whose times scatter too much: then it is proven by
-/// runs that are apart.
+/// Whether the pairs support what was predicted of subject \p S, or prove a large gain by
+/// themselves where even more was predicted: a replay sees one launch of many that change. A single
+/// pair has to prove the gain of each subject by itself. So have pairs whose times scatter too
+/// much: then it is proven by runs that are apart.
 bool HurriedConfirmation::isSureByPairs(size_t S) {
   const SubjectSpace &Subject = Subjects[S];
   PairedTimes Times = Pairs.timesOf(S, Subject.EarlierNs);
@@ -73,7 +74,9 @@ bool HurriedConfirmation::isSureByPairs(size_t S) {
   RatioInterval Ratio = pairedInterval(Times, look().Level);
   double ControlDistance = Pairs.controlDistance(S);
   auto IsProven = [&] { return Ratio.High < Limits.highBound(ControlDistance); };
-  bool Supported = supports(Times, Subject.Predicted);
+  bool Supported =
+      supports(Times, Subject.Predicted) ||
+      (!isLone() && Subject.Predicted < 1 && Ratio.High <= 1 - GainForFewestRuns && IsProven());
   if ((!Supported || !IsProven()) && areApart(Times, Subject.Predicted)) {
     Ratio = unpairedInterval(Times);
     ControlDistance = 0; // All runs with the control are among those that it is apart from.

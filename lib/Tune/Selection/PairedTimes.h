@@ -78,6 +78,8 @@ inline constexpr ConfirmationLook LoneLook = {1, 0.003};
 inline constexpr unsigned FewestRuns = 3;
 /// A gain that is surely as large as this is expected to be confirmed by the fewest runs: their
 /// interval reaches at least 1.1 % to either side, which follows from the usual scatter.
+/// Where two pairs, or three runs, surely show as much, it does not matter that a timing run has
+/// predicted more than twice the gain.
 inline constexpr double GainForFewestRuns = 0.05;
 /// If so much of the program's time is surely gained, one pair is set aside, while the search goes
 /// on: its interval reaches 5.6 % to either side (LoneLook), so kernels that gain less than

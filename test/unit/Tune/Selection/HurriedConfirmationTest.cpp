@@ -269,7 +269,10 @@ TEST(HurriedConfirmation, timeForTwoPairs_notSure_isNotDecided) {
   };
   EXPECT_TRUE(Wins(0.9, {0.9}));
   EXPECT_FALSE(Wins(0.9, {0})) << "no timing run has nominated it";
-  EXPECT_FALSE(Wins(0.9, {0.7})) << "the timing run promised more than twice as much";
+  EXPECT_FALSE(Wins(0.96, {0.7})) << "the timing run promised more than twice as much";
+  EXPECT_TRUE(Wins(0.9, {0.7})) << "it did, but the gain is large";
+  EXPECT_TRUE(Wins(0.857, {0.585})) << "the launch that was replayed gained more than others";
+  EXPECT_FALSE(Wins(0.9, {1.01})) << "the timing run promised nothing";
   EXPECT_TRUE(Wins(0.87, {0.755})) << "the sum is not as predicted, but its own times prove it";
   EXPECT_FALSE(Wins(0.992, {0.992})) << "two pairs cannot tell so little";
   EXPECT_FALSE(Wins(0.9, {0.9}, /*Traced=*/false)) << "the default has run twice only";
@@ -463,7 +466,7 @@ TEST(HurriedConfirmation, timeForThreeRuns_falseNominee_isRarelyAccepted) {
   constexpr unsigned Worlds = 2000;
   std::mt19937_64 Random(13);
   for (const RecordedScatter &Scatter : recordedScatter())
-    for (double Predicted : {0.8, 0.93}) {
+    for (double Predicted : {0.5, 0.8, 0.93}) {
       unsigned Accepted = 0;
       for (unsigned I = 0; I < Worlds; ++I) {
         SimulatedWorld W;
@@ -488,14 +491,19 @@ TEST(HurriedConfirmation, timeForTwoPairs_notAllAreSure_theOthersWin) {
 
 /// The best of many variants is partly the luckiest, so predictions of many kernels are too high.
 TEST(HurriedConfirmation, timeForTwoPairs_gainsAreLessThanPredicted_winIfTheyAreSure) {
-  for (double Predicted : {0.87, 0.6}) {
+  auto Wins = [](double Ratio, double Predicted) {
     SimulatedWorld W;
     W.OtherNs = 0;
     for (int I = 0; I < 20; ++I)
-      W.add({0.91}, 2e5);
+      W.add({Ratio}, 2e5);
     SelectionOutcome O = W.select(timeForRuns(4, W), predicted(std::vector<double>(20, Predicted)));
-    EXPECT_EQ(W.chosen(O), Chosen(20, Predicted > 0.8 ? 2 : 0)) << Predicted;
-  }
+    const Chosen Is = W.chosen(O);
+    EXPECT_EQ(Is, Chosen(20, Is.front()));
+    return Is.front() == 2;
+  };
+  EXPECT_TRUE(Wins(0.91, 0.87));
+  EXPECT_TRUE(Wins(0.91, 0.6)) << "each gain is large by itself";
+  EXPECT_FALSE(Wins(0.96, 0.6));
 }
 
 TEST(HurriedConfirmation, timeForTwoPairs_falseNomineeBesideWinners_isRarelyAccepted) {
@@ -561,7 +569,7 @@ TEST(HurriedConfirmation, timeForTwoPairs_falseNominee_isRarelyAccepted) {
   constexpr unsigned Worlds = 2000;
   std::mt19937_64 Random(7);
   for (const RecordedScatter &Scatter : recordedScatter())
-    for (double Predicted : {0.95, 0.97, 0.99}) {
+    for (double Predicted : {0.5, 0.95, 0.97, 0.99}) {
       unsigned Accepted = 0;
       for (unsigned I = 0; I < Worlds; ++I) {
         SimulatedWorld W;
