@@ -1,7 +1,7 @@
 /// \file
 /// How a kernel is launched: grid, block, dynamic shared memory, cluster, and where launches with
-/// the same of these differ in their work, the class of their arguments. The tools and the probe
-/// both tell the launches of one kernel apart by it.
+/// the same of these differ in their work, the class of their arguments or of their order. The
+/// tools and the probe both tell the launches of one kernel apart by it.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ struct LaunchShape {
   uint32_t DynamicSmemBytes = 0;
   std::array<uint32_t, 3> Cluster{1, 1, 1};
   /// The class of the launch among those with the same grid, block, memory and cluster, from 1.
-  /// Only the plan divides launches into classes (PlannedClass). 0 means that they are not divided.
+  /// Only the plan divides launches into classes (PlannedClass, PlannedSegment). 0 means that they
+  /// are not divided.
   uint32_t Class = 0;
 
   /// Returns the shape of all classes together.

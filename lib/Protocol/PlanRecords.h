@@ -232,6 +232,21 @@ struct PlannedClass {
   }
 };
 
+/// Divides the launches of a shape into classes by their order: those from number First on, up to
+/// the next such record of the shape, are of the class that Shape names.
+struct PlannedSegment {
+  static constexpr ProtocolKind Kind{PlanFile, "segment", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t First = 0; ///< Counted over all launches of the shape in a process, from 0.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("first LAUNCH", Record.First);
+  }
+};
+
 /// A variant that must not run, because it was at fault in an earlier run.
 struct ExcludeRecord {
   static constexpr ProtocolKind Kind{PlanFile, "exclude", Often::Many};

@@ -24,7 +24,7 @@ using AllRecords = RecordList<
     ProcessRecord, DeviceInfo, ContainerRecord, SwappedRecord, UnswappedRecord, ModuleRecord,
     KernelLaunches, SpanRecord, QueryRecord, GraphRecord, StayingGraph, AttributeRecord,
     ArgumentRecord, ShapeArgumentRecord, PointerRecord, AliasRecord, TracedClass, TypicalLaunches,
-    HazardRecord, DroppedRecord, AsideRecord, EndRecord,
+    TracedSegment, HazardRecord, DroppedRecord, AsideRecord, EndRecord,
     // What it writes in a run with a plan.
     ReplayedLaunch, VerifiedVariant, TimedSample, RotatedSample, StoodBackKernel, VariantFault,
     // What it writes in a run with counters.
@@ -32,9 +32,9 @@ using AllRecords = RecordList<
     UnmeasuredRecord,
     // What the tools ask of the probe.
     SeedRecord, ReplayLimitRecord, HangLimitRecord, KernelRecord, VariantRecord, GuardRecord,
-    GuardedShape, GuardedPointer, PlannedShape, LaunchesToReplay, PlannedClass, ExcludeRecord,
-    MeasureRecord, CompareRecord, ConstantRecord, PassRecord, MetricRecord, CountWish,
-    DirectoryRecord, CaptureWish,
+    GuardedShape, GuardedPointer, PlannedShape, LaunchesToReplay, PlannedClass, PlannedSegment,
+    ExcludeRecord, MeasureRecord, CompareRecord, ConstantRecord, PassRecord, MetricRecord,
+    CountWish, DirectoryRecord, CaptureWish,
     // What the probe writes about a captured launch.
     RawKernel, RawAttribute, RawParameter, RawRange, RawVariable, RawAfter, RawContainer, RawEnd>;
 

@@ -376,6 +376,29 @@ struct TypicalLaunches {
   }
 };
 
+/// A part of the launches of a kernel with one shape in a process, in their order. All parts take
+/// about the same time together. There are such records if the launches take different times.
+struct TracedSegment {
+  static constexpr ProtocolKind Kind{ProbeFile, "segment", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t First = 0; ///< Its first launch, from 0.
+  uint64_t Launches = 0;
+  uint64_t TotalNs = 0;
+  uint64_t Replayed = 0;   ///< The launch in which half of its time is reached.
+  uint64_t ReplayedNs = 0; ///< What that launch takes.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("first LAUNCH", Record.First);
+    Visit.number("launches", Record.Launches);
+    Visit.number("total ns", Record.TotalNs);
+    Visit.number("replayed LAUNCH", Record.Replayed);
+    Visit.number("replayed ns", Record.ReplayedNs);
+  }
+};
+
 /// The kinds of driver calls after which memory is no longer the program's alone, or is not what it
 /// seems.
 enum class HazardKind {

@@ -170,6 +170,8 @@ void RoundsStage::learn(InRunTuning Timed) {
                             Job.Kernels[K].Traced.Kernel, 100 * O.ReplayDistance));
     if (O.Timing == InRunTiming::Replay)
       State.Replays[K].Timed = true;
+    if (!O.NotReplayed.empty())
+      State.Replays[K].StoodBack = true;
     const std::string &Name = Job.Kernels[K].Traced.Kernel;
     bool Doubted = llvm::any_of(Timed.Run.Record.Verified, [&](const VerifiedVariant &V) {
       return V.Place.Kernel == Name && V.Result == Verdict::Differs;

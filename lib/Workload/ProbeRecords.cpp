@@ -160,6 +160,7 @@ struct ProcessState {
   bool Ended = false;  ///< Whether the end of its record was read.
   std::vector<KernelLaunches> Kernels;
   std::map<std::string, KernelArguments> Arguments;
+  std::vector<TracedSegment> Segments;
   uint64_t FirstNs = UINT64_MAX, LastNs = 0; ///< First start and last end of its kernels.
   InRunRecord InRun;
 };
@@ -237,6 +238,8 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
                                  [&](TracedClass C) { addClass(Record.Classes, std::move(C)); }) ||
          takeRecord<TypicalLaunches>(
              In, [&](TypicalLaunches T) { addTypical(Record.Typical, std::move(T)); }) ||
+         takeRecord<TracedSegment>(
+             In, [&](TracedSegment S) { State.Segments.push_back(std::move(S)); }) ||
          takeRecord<SpanRecord>(In,
                                 [&](const SpanRecord &R) {
                                   State.FirstNs = std::min(State.FirstNs, R.FirstNs);
@@ -262,6 +265,16 @@ bool takeLine(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
   return takeProcessFact(In, Record, State) || takeImage(In, Record) || takeTraceFact(In, Record) ||
          takeCount(In, Record) || takeHardwareLine(In, Record.Hardware) ||
          takeInRunLine(In, State.InRun);
+}
+
+/// Adds the segments \p New of a process to \p All, those of earlier ones.
+void addSegments(std::vector<TracedSegment> &All, llvm::ArrayRef<TracedSegment> New) {
+  const size_t Before = All.size();
+  for (const TracedSegment &S : New)
+    if (llvm::none_of(llvm::ArrayRef(All).take_front(Before), [&](const TracedSegment &Old) {
+          return Old.Kernel == S.Kernel && Old.Shape == S.Shape;
+        }))
+      All.push_back(S);
 }
 
 /// Reads the first line. Fails if the file has another version or is not a probe's record.
@@ -318,6 +331,7 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
     Record.SpanNs += State.LastNs - State.FirstNs;
   for (KernelLaunches &K : State.Kernels)
     addLaunches(Record.Kernels, std::move(K), /*OtherProcess=*/true);
+  addSegments(Record.Segments, State.Segments);
   for (const auto &[Kernel, Its] : State.Arguments)
     if (auto [Known, New] = Record.Arguments.try_emplace(Kernel, Its); !New)
       Known->second.merge(Its);
@@ -358,6 +372,8 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
     Text += recordLine(C);
   for (const TypicalLaunches &T : Record.Typical)
     Text += recordLine(T);
+  for (const TracedSegment &S : Record.Segments)
+    Text += recordLine(S);
   Text += printInRun(Record.InRun);
   if (!Record.Faulted)
     Text += recordLine(EndRecord());

@@ -49,6 +49,9 @@ struct ProbeRecord {
   std::vector<TracedClass> Classes;
   /// The typical launches of shapes. If several processes have some, those of the first count.
   std::vector<TypicalLaunches> Typical;
+  /// The segments of shapes whose launches take different times, in their order. If several
+  /// processes have some, those of the first count.
+  std::vector<TracedSegment> Segments;
   std::map<HazardKind, std::set<std::string>> Hazards; ///< Driver calls that the program makes.
   InRunRecord InRun;                                   ///< The records of a timing run.
   /// The counters of a run with counted images that are not 0: by variable, and then by index.

@@ -359,6 +359,29 @@ TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
   checkEmitted({App}, Report, Plain.Stdout);
 }
 
+/// All launches have one grid, and the number of its blocks that do something shrinks.
+TEST_F(Tune, launchesThatShrink_areTimedInSegments) {
+  Project P("segments");
+  const std::string Source = machine().Sources + "/apps/shrinking.cu", App = P.path("app");
+  P.compile(building(Source, App, {Arch}));
+  CommandResult Plain = run({App, "one-grid"});
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  CommandResult Tuned = P.carve({"tune", "--", App, "one-grid"});
+  ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+  const KernelReport &K = Report.Kernels.front();
+  EXPECT_EQ(K.Launches, 200u);
+  EXPECT_EQ(K.Shapes.size(), 1u) << "the user knows one shape";
+  EXPECT_EQ(K.InRun.Mode, "replay") << K.InRun.Reason;
+  EXPECT_EQ(K.InRun.Verified, "bitwise");
+  EXPECT_NE(K.InRun.Reason.find("; 4 segments"), std::string::npos) << K.InRun.Reason;
+  EXPECT_NEAR(K.InRun.Ratio.Median, K.Ratio.Median, 0.03) << "a single launch would tell less";
+  P.compile(building(Source, App, {Arch}));
+  checkEmitted({App, "one-grid"}, Report, Plain.Stdout);
+}
+
 /// Of the short launches one is the first and one is in the middle. The long ones are replayed,
 /// too.
 TEST_F(Tune, launchesOfTwoLengths_areTimedByLength) {

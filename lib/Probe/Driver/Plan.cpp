@@ -4,6 +4,7 @@
 #include "Protocol/TraceRecords.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace carve::probe;
 using namespace carve;
@@ -56,6 +57,11 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
                                     P.Kernels[R.Kernel].Classes[R.Shape.undivided()][R.Key] =
                                         R.Shape.Class;
                                   }) ||
+         takeRecord<PlannedSegment>(In,
+                                    [&](const PlannedSegment &R) {
+                                      P.Kernels[R.Kernel].Segments[R.Shape.undivided()][R.First] =
+                                          R.Shape.Class;
+                                    }) ||
          takeRecord<ConstantRecord>(
              In,
              [&](const ConstantRecord &R) { P.Kernels[R.Kernel].Constants.insert(R.Variable); }) ||
@@ -182,6 +188,13 @@ LaunchShape PlannedKernel::inClass(LaunchShape Shape, uint64_t Key) const {
     Class = Found->second.find(0);
   if (Class != Found->second.end())
     Shape.Class = Class->second;
+  return Shape;
+}
+
+LaunchShape PlannedKernel::inSegment(LaunchShape Shape, uint64_t Number) const {
+  const std::map<uint64_t, uint32_t> &Begins = Segments.at(Shape);
+  if (auto Next = Begins.upper_bound(Number); Next != Begins.begin())
+    Shape.Class = std::prev(Next)->second;
   return Shape;
 }
 

@@ -51,9 +51,18 @@ struct PlannedKernel {
   /// The classes into which the launches of a shape are divided, by this shape, undivided, and the
   /// key of the scalar arguments. The class with the key 0 is that of all other keys.
   std::map<LaunchShape, std::map<uint64_t, uint32_t>> Classes;
+  /// The same for shapes that are divided by the order of their launches: the class of the launches
+  /// from a number on.
+  std::map<LaunchShape, std::map<uint64_t, uint32_t>> Segments;
 
   /// Returns whether launches of \p Shape, undivided, are of different classes.
-  bool isDivided(const LaunchShape &Shape) const { return Classes.count(Shape) > 0; }
+  bool isDivided(const LaunchShape &Shape) const {
+    return Classes.count(Shape) > 0 || hasSegments(Shape);
+  }
+  /// Returns whether their order divides them.
+  bool hasSegments(const LaunchShape &Shape) const { return Segments.count(Shape) > 0; }
+  /// Returns \p Shape, undivided, with the class of its launch number \p Number.
+  LaunchShape inSegment(LaunchShape Shape, uint64_t Number) const;
   /// Returns \p Shape, undivided, with the class of launches whose scalar arguments have the key
   /// \p Key; 0 if the arguments cannot be read. It remains undivided if there is no such class.
   LaunchShape inClass(LaunchShape Shape, uint64_t Key) const;

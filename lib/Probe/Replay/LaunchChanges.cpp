@@ -138,8 +138,8 @@ bool LaunchChanges::finishReplay(ShapeState &State, const Replay::Result &Done) 
   State.Attempts = 0;
   if (!Done.StoodBack)
     State.Sound.insert(Done.Sound.begin(), Done.Sound.end());
-  // The results of a first replay stay, whatever happens to the second one.
-  bool IsFirst = State.Replayed++ == 0;
+  // The results of a first replay stay, whatever happens to the second one or in another segment.
+  bool IsFirst = State.Replayed++ == 0 && !States.hasReplayedSegment(State);
   if (Done.StoodBack && !Kernel.StoodBack && IsFirst) {
     Kernel.StoodBack = true;
     File.add(StoodBackKernel{State.Kernel->Name, Done.StoodBack.reason()});

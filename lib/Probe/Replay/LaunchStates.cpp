@@ -45,6 +45,14 @@ void LaunchStates::setParts(const Plan &Wanted) {
   }
 }
 
+bool LaunchStates::hasReplayedSegment(const ShapeState &State) const {
+  const LaunchShape Undivided = State.Shape->Shape.undivided();
+  return State.Kernel->hasSegments(Undivided) && anyShape([&](const ShapeState &Other) {
+           return Other.Kernel == State.Kernel && &Other != &State && Other.Replayed > 0 &&
+                  Other.Shape->Shape.undivided() == Undivided;
+         });
+}
+
 /// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
 /// because the program is then in its steady state.
 bool LaunchStates::wantsReplay(const ShapeState &State, uint64_t Index) const {

@@ -74,6 +74,15 @@ public:
   ShapeState &of(const PlannedShape &Shape) { return Shapes.at(&Shape); }
   KernelState &of(const PlannedKernel &Kernel) { return Kernels.at(&Kernel); }
 
+  /// Returns the planned shape of the next launch of \p Undivided, which has segments; null if its
+  /// segment is not planned.
+  const PlannedShape *nextInSegments(const PlannedKernel &Kernel, const LaunchShape &Undivided) {
+    return Kernel.find(Kernel.inSegment(Undivided, Launched[{&Kernel, Undivided}]++));
+  }
+
+  /// Whether a launch of another segment of this one's shape was replayed.
+  bool hasReplayedSegment(const ShapeState &State) const;
+
   /// Whether launch number \p Index of the shape is to be replayed.
   bool wantsReplay(const ShapeState &State, uint64_t Index) const;
   /// Whether the shape's next launch takes part in a rotation.
@@ -125,6 +134,8 @@ private:
   /// classes nor which call it was, so these launches wait for theirs, too, lest one of a cycle
   /// gets it.
   std::map<UndividedShape, Rotation> Beside;
+  /// How many launches there were of each shape with segments.
+  std::map<UndividedShape, uint64_t> Launched;
 };
 
 } // namespace carve::probe

@@ -129,6 +129,15 @@ void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     Replaying->onResource(Id, Resource);
 }
 
+const PlannedShape *PlannedRun::plannedShape(const ResolvedKernel &Kernel,
+                                             const LaunchShape &Undivided, const LaunchCall &Call) {
+  const PlannedKernel &Planned = *Kernel.Planned;
+  if (!Planned.hasSegments(Undivided))
+    return Planned.find(Kernel.inClass(Undivided, Call));
+  std::lock_guard<std::mutex> Guard(Lock);
+  return States.nextInSegments(Planned, Undivided);
+}
+
 void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   ThisLaunch = {};
   std::optional<LaunchCall> Launch = LaunchCall::decode(Id, Call.functionParams);
@@ -139,7 +148,7 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   const PlannedKernel &Planned = *Kernel->Planned;
   LaunchShape Undivided = Kernel->shapeOf(*Launch);
-  const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, *Launch));
+  const PlannedShape *Shape = plannedShape(*Kernel, Undivided, *Launch);
   if (Shape && Planned.Mode == TimingMode::Dispatch) {
     if (std::optional<size_t> Only = Changes.dispatch(*Shape, *Kernel, *Launch))
       ThisLaunch = {Shape, *Only, nullptr};
@@ -162,7 +171,7 @@ std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Co
     return std::nullopt;
   const PlannedKernel &Planned = *Kernel->Planned;
   LaunchShape Undivided = Kernel->shapeOf(Node);
-  const PlannedShape *Shape = Planned.find(Kernel->inClass(Undivided, Node));
+  const PlannedShape *Shape = plannedShape(*Kernel, Undivided, Node);
   std::optional<size_t> Variant;
   if (Shape)
     Variant = Changes.changeNode(*Shape, *Kernel, Node, Correlation);

@@ -61,6 +61,9 @@ private:
     size_t Variant = 0;
   };
 
+  /// Returns the planned shape of the launch \p Call of \p Undivided; null if there is none.
+  const PlannedShape *plannedShape(const ResolvedKernel &Kernel, const LaunchShape &Undivided,
+                                   const LaunchCall &Call);
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onLaunched(const CUpti_CallbackData &Call);
   std::optional<NodeVariant> next(const LaunchCall &Node, CUcontext Context,

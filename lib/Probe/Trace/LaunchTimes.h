@@ -1,8 +1,9 @@
 /// \file
-/// Keeps the times of a kernel's launches in their order, and chooses typical launches to replay. A
-/// search that spreads over a graph launches its kernel for one vertex first, and an
-/// iteration that has converged launches it for nothing: a replay of such a launch would tell
-/// little of the others. It is pure: it knows neither CUPTI nor files.
+/// Keeps the times of a kernel's launches in their order, and chooses launches to replay: typical
+/// ones, and one in each segment of launches that take different times. A search that spreads over
+/// a graph launches its kernel for one vertex first, and an iteration that has converged launches
+/// it for nothing: a replay of such a launch would tell little of the others. It is pure: it knows
+/// neither CUPTI nor files.
 #pragma once
 
 #include "Probe/Trace/NameMap.h"
@@ -32,12 +33,29 @@ public:
     uint64_t MeanNs = 0;
   };
 
+  /// Launches that take different times are divided into so many segments, if there are
+  /// LeastDivided launches or more.
+  static constexpr size_t SegmentCount = 4, LeastDivided = 16;
+  /// The launches take different times if those that are alike the one in which half of the time is
+  /// reached have less than this share of the time.
+  static constexpr double LeastAlike = 0.8;
+
+  struct Segment {
+    uint64_t First = 0, Launches = 0, TotalNs = 0;
+    uint64_t Replayed = 0, ReplayedNs = 0; ///< The launch in which half of its time is reached.
+  };
+
   void add(uint64_t Ns);
   /// Returns launches that are alike the one in which half of the time is reached, if the launches
   /// are sorted by their times: the first such launch and the middle one of them, which is the same
   /// if there is no other. Returns nothing if the very first launch and the one in the middle are
   /// such launches.
   std::optional<Typical> typical() const;
+  /// Returns parts of the launches, in their order, that have about the same time. A launch chosen
+  /// by the time that is reached in it stands for the sum of all, because a long one is chosen more
+  /// often than a short one. Returns nothing if the launches take the same time, or if one has too
+  /// much of it.
+  std::vector<Segment> segments() const;
 
 private:
   std::vector<uint64_t> Kept; ///< The times of every Step-th launch.
@@ -54,7 +72,7 @@ public:
   /// have no lines, because its nodes may run in any order.
   void ended(std::string_view Kernel, const LaunchShape &Shape, uint64_t Ns, bool InGraph);
 
-  /// Returns the `typical` lines.
+  /// Returns the `typical` and `segment` lines.
   std::string lines() const;
 
 private:

@@ -318,6 +318,6 @@ Composition Composer::compose() {
 
 Composition carve::composeOfShapes(const TracedKernel &Kernel, llvm::ArrayRef<JobVariant> Variants,
                                    const InRunOutcome &Outcome, const InRunLimits &Limits) {
-  const TracedKernel Divided = divideLaunches(Kernel).Kernel;
+  const TracedKernel Divided = divideBySegments(Kernel).Kernel;
   return Composer(Divided, Variants, Outcome, Limits).compose();
 }

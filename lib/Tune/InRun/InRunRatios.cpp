@@ -138,7 +138,10 @@ std::vector<InRunShapeTimes> InRunRatios::byShape() const {
     std::optional<size_t> By = Subject.Shapes[I].Representative;
     if (!By)
       continue;
-    Times[I].InGroup = Times[*By].InGroup = true;
+    // Where one segment of a shape stands for another one, their group has one grid.
+    const LaunchShape &Own = Subject.Shapes[I].Shape, &Its = Subject.Shapes[*By].Shape;
+    if (Own == Its || Own.undivided() != Its.undivided())
+      Times[I].InGroup = Times[*By].InGroup = true;
     Times[I].Ratios = Times[*By].Ratios;
     for (size_t V = 0; V < Times[I].Ratios.size(); ++V)
       if (!runSameCode(Subject, V, I, *By))

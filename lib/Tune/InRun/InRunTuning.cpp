@@ -6,7 +6,10 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cstdlib>
 #include <map>
+#include <optional>
+#include <set>
 
 using namespace carve;
 
@@ -23,40 +26,80 @@ static std::vector<std::set<size_t>> shapesOfCodes(const TracedKernel &K,
   return Shapes;
 }
 
-/// The launch shapes of \p K, of which \p Timed were timed.
+/// The launch shapes of \p K, of which \p Timed were timed. \p K is divided by segments. Where a
+/// shape was timed as a whole, its first segment has the times, and represents the others.
 static std::vector<InRunSubject::TracedShape> tracedShapes(const TracedKernel &K,
                                                            llvm::ArrayRef<TimedShape> Timed) {
   std::vector<InRunSubject::TracedShape> Shapes;
-  std::map<LaunchShape, size_t> FirstWith;
+  std::map<LaunchShape, size_t> FirstWith; // Of a shape as a whole, its first segment or class.
   for (const KernelLaunches &L : K.Shapes) {
     FirstWith.try_emplace(L.Shape, Shapes.size());
+    FirstWith.try_emplace(L.Shape.undivided(), Shapes.size());
     Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
   }
   std::map<LaunchShape, size_t> Representatives;
   for (const TimedShape &T : Timed) {
+    const size_t First = FirstWith.at(T.Shape);
+    const bool AsAWhole = Shapes[First].Shape != T.Shape;
+    Shapes[First].Shape = T.Shape;
     if (T.Typical)
-      Shapes[FirstWith.at(T.Shape)].TypicalNs = double(T.Typical->MeanNs);
-    if (!T.isRepresentative())
+      Shapes[First].TypicalNs = double(T.Typical->MeanNs);
+    else if (AsAWhole)
+      Shapes[First].TypicalNs = T.MeanNs;
+    if (!T.isRepresentative() && !AsAWhole)
       continue;
     for (const LaunchShape &Other : T.StandsFor)
-      Representatives[Other] = FirstWith.at(T.Shape);
+      Representatives[Other] = First;
     // Launches may differ in what the shape does not tell, such as being cooperative.
-    Representatives[T.Shape] = FirstWith.at(T.Shape);
+    Representatives[T.Shape] = First;
   }
-  for (size_t S = 0; S < Shapes.size(); ++S)
-    if (auto Its = Representatives.find(Shapes[S].Shape);
-        Its != Representatives.end() && Its->second != S)
+  for (size_t S = 0; S < Shapes.size(); ++S) {
+    auto Its = Representatives.find(K.Shapes[S].Shape);
+    if (Its == Representatives.end())
+      Its = Representatives.find(K.Shapes[S].Shape.undivided());
+    if (Its != Representatives.end() && Its->second != S)
       Shapes[S].Representative = Its->second;
+  }
   return Shapes;
 }
 
+/// Where a timing run has no times of a segment, because its replay was not made or the program
+/// made fewer launches, the nearest segment with times represents it.
+static void representMissing(InRunSubject &Subject, const TracedKernel &Divided,
+                             llvm::ArrayRef<TimedShape> Timed, const InRunRecord &Record) {
+  if (llvm::none_of(Timed, [](const TimedShape &T) { return T.isSegment(); }))
+    return;
+  std::set<LaunchShape> HasTimes;
+  for (const TimedSample &T : Record.Timed)
+    if (T.Place.Kernel == Subject.Kernel)
+      HasTimes.insert(T.Place.Shape);
+  for (size_t S = 0; S < Subject.Shapes.size(); ++S) {
+    const LaunchShape &Own = Divided.Shapes[S].Shape;
+    const bool IsSegment = llvm::any_of(
+        Divided.Typical, [&](const TypicalLaunches &L) { return Own.Class > 0 && L.Shape == Own; });
+    if (!IsSegment || HasTimes.count(Own))
+      continue;
+    std::optional<size_t> Nearest;
+    auto Distance = [&](size_t Other) {
+      return std::abs(int(Divided.Shapes[Other].Shape.Class) - int(Own.Class));
+    };
+    for (size_t Other = 0; Other < Subject.Shapes.size(); ++Other)
+      if (HasTimes.count(Divided.Shapes[Other].Shape) &&
+          Divided.Shapes[Other].Shape.undivided() == Own.undivided() &&
+          (!Nearest || Distance(Other) < Distance(*Nearest)))
+        Nearest = Other;
+    Subject.Shapes[S].Representative = Nearest;
+  }
+}
+
 static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Variants,
-                              llvm::ArrayRef<TimedShape> Timed) {
+                              llvm::ArrayRef<TimedShape> Timed, const InRunRecord &Record) {
   InRunSubject S;
   S.Kernel = K.Traced.Kernel;
   S.Variants = namesOf(Variants);
-  const TracedKernel Traced = divideLaunches(K.Traced).Kernel;
+  const TracedKernel Traced = divideBySegments(K.Traced).Kernel;
   S.Shapes = tracedShapes(Traced, Timed);
+  representMissing(S, Traced, Timed, Record);
   for (size_t V = 0; V < Variants.size(); ++V) {
     if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
@@ -79,7 +122,7 @@ InRunTuning carve::judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
                                   llvm::ArrayRef<VerifiedVariant> Earlier) {
   std::vector<InRunSubject> Subjects;
   for (auto [K, Made, Choice] : llvm::zip_equal(Job.Kernels, Built.Kernels, Choices))
-    Subjects.push_back(subjectOf(K, Made.Variants, Choice.Shapes));
+    Subjects.push_back(subjectOf(K, Made.Variants, Choice.Shapes, Run.Record));
   std::vector<InRunOutcome> Outcomes = selectInRun(Subjects, Run.Record, {}, Earlier);
   if (Run.Difference && !Run.Failure)
     distrustRotated(Outcomes, *Run.Difference);

@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace carve;
 
@@ -77,16 +78,56 @@ static std::vector<LaunchPart> partsOf(const KernelLaunches &L,
   return Classes;
 }
 
+/// Returns the segments of \p L; nothing if it is not divided by them.
+static std::vector<TracedSegment> segmentsOf(const KernelLaunches &L,
+                                             llvm::ArrayRef<TracedSegment> Traced) {
+  std::vector<TracedSegment> Its;
+  llvm::copy_if(Traced, std::back_inserter(Its),
+                [&](const TracedSegment &S) { return S.Shape == L.Shape; });
+  const double MeanNs = double(L.TotalNs) / double(std::max<uint64_t>(1, L.Launches));
+  uint64_t Launches = 0;
+  for (const TracedSegment &S : Its)
+    Launches += S.Launches;
+  const bool AreAll = Launches == L.Launches && L.Processes == 1;
+  return AreAll && MeanNs >= LeastSegmentedNs && MeanNs <= MostSegmentedNs
+             ? Its
+             : std::vector<TracedSegment>();
+}
+
+/// Adds the segments \p Of the launches \p L to \p Divided.
+static void addSegments(LaunchDivision &Divided, const KernelLaunches &L,
+                        llvm::ArrayRef<TracedSegment> Of) {
+  const std::string &Name = Divided.Kernel.Kernel;
+  double SumNs = 0; // Of many launches, not all times were kept.
+  for (const TracedSegment &S : Of)
+    SumNs += double(S.TotalNs);
+  for (size_t I = 0; I < Of.size(); ++I) {
+    KernelLaunches &Own = Divided.Kernel.Shapes.emplace_back(L);
+    Own.Shape.Class = uint32_t(I + 1);
+    Own.Launches = Of[I].Launches;
+    Own.TotalNs = uint64_t(double(L.TotalNs) * double(Of[I].TotalNs) / SumNs);
+    const uint64_t Replayed = Of[I].Replayed - Of[I].First;
+    Divided.Kernel.Typical.push_back({Name, Own.Shape, Replayed, Replayed, Of[I].ReplayedNs});
+    Divided.Segments.push_back({Name, Own.Shape, Of[I].First});
+  }
+}
+
+/// Whether no other launches of \p Kernel have the shape of \p L, classes apart. Launches may
+/// differ in what the shape does not tell, such as being cooperative.
+static bool isAlone(const TracedKernel &Kernel, const KernelLaunches &L) {
+  return llvm::count_if(Kernel.Shapes, [&](const KernelLaunches &Other) {
+           return Other.Shape == L.Shape.undivided();
+         }) == 1;
+}
+
 LaunchDivision carve::divideLaunches(const TracedKernel &Kernel) {
-  LaunchDivision Divided{Kernel, {}};
+  LaunchDivision Divided{Kernel, {}, {}};
   if (Kernel.Classes.empty())
     return Divided;
   Divided.Kernel.Shapes.clear();
   for (const KernelLaunches &L : Kernel.Shapes) {
-    // Launches may differ in what the shape does not tell, such as being cooperative.
-    auto HasItsShape = [&](const KernelLaunches &Other) { return Other.Shape == L.Shape; };
     std::vector<LaunchPart> Classes;
-    if (llvm::count_if(Kernel.Shapes, HasItsShape) == 1)
+    if (isAlone(Kernel, L))
       Classes = partsOf(L, Kernel.Classes);
     if (Classes.empty())
       Divided.Kernel.Shapes.push_back(L);
@@ -100,4 +141,20 @@ LaunchDivision carve::divideLaunches(const TracedKernel &Kernel) {
     }
   }
   return Divided;
+}
+
+LaunchDivision carve::divideBySegments(const TracedKernel &Kernel) {
+  LaunchDivision Classes = divideLaunches(Kernel), Divided = Classes;
+  if (Kernel.Segments.empty() || Classes.Kernel.Shapes.size() > MostWithSegments)
+    return Classes;
+  Divided.Kernel.Shapes.clear();
+  for (const KernelLaunches &L : Classes.Kernel.Shapes) {
+    std::vector<TracedSegment> Segments;
+    if (isAlone(Kernel, L))
+      Segments = segmentsOf(L, Kernel.Segments);
+    if (Segments.empty())
+      Divided.Kernel.Shapes.push_back(L);
+    addSegments(Divided, L, Segments);
+  }
+  return Divided.Kernel.Shapes.size() <= MostWithSegments ? Divided : Classes;
 }

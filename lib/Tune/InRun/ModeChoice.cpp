@@ -1,6 +1,7 @@
 #include "Tune/InRun/ModeChoice.h"
 
 #include "Protocol/GraphRotation.h"
+#include "Tune/InRun/LaunchDivision.h"
 #include "Tune/InRun/RoundBudget.h"
 #include "Tune/InRun/ShapeChoices.h"
 
@@ -30,10 +31,15 @@ static constexpr double RotatedShare = 0.8;
 /// costs nothing. If its launches take different times, a median over all of them says little about
 /// their sum, and a replay of typical launches says more. Such a launch is rotated only if
 /// restoring memory and flushing L2 would take longer than the launch itself.
-static constexpr double ShortNs = 100e3, ShortIfDifferentNs = 30e3;
+static constexpr double ShortNs = 100e3, ShortIfDifferentNs = LeastSegmentedNs;
 static constexpr uint64_t ManyCycles = 16;
 
 static constexpr char Overlaps[] = "overlaps with its neighbours by programmatic launches";
+
+/// Whether some of \p Shapes are segments.
+static bool areSegmented(llvm::ArrayRef<TimedShape> Shapes) {
+  return llvm::any_of(Shapes, [](const TimedShape &S) { return S.isSegment(); });
+}
 
 namespace {
 
@@ -45,10 +51,13 @@ struct Obstacle {
 /// Decides for one kernel.
 class Chooser {
 public:
-  /// \p Counts are the numbers of representatives to try: the first that will do is taken.
+  /// \p Counts are the numbers of representatives to try: the first that will do is taken. \p
+  /// BySegments: shapes are divided into segments if they have some and there is time for it.
   Chooser(const ModeQuestion &Q, const ModeLimits &Limits, const ShapeChoices &Of,
-          llvm::ArrayRef<size_t> Counts)
-      : Q(Q), Limits(Limits), All(Of), Shapes(Of.OneByOne), Counts(Counts) {}
+          llvm::ArrayRef<size_t> Counts, bool BySegments)
+      : Q(Q), Limits(Limits), All(Of), Shapes(Of.OneByOne), Counts(Counts),
+        HasSegments(!Of.Segmented.empty() && !Q.Earlier.StoodBack),
+        BySegments(BySegments && HasSegments) {}
   ModeChoice choose() const;
   bool mayCompare() const {
     return (Limits.Request == ModeRequest::Auto || Limits.Request == ModeRequest::Replay) &&
@@ -86,6 +95,7 @@ private:
   const ShapeChoices &All;
   const std::vector<TimedShape> &Shapes; ///< ShapeChoices::OneByOne.
   llvm::ArrayRef<size_t> Counts;
+  bool HasSegments, BySegments;
 };
 
 /// Why graphs with the kernel are not launched node by node; nothing if all are.
@@ -190,7 +200,7 @@ bool Chooser::isShort() const {
     Launches += S.Launches;
     AlikeNs += S.Typical ? 0 : S.groupNs();
   }
-  const bool Alike = AlikeNs >= RotatedShare * groupNs(Shapes);
+  const bool Alike = AlikeNs >= RotatedShare * groupNs(Shapes) && All.Segmented.empty();
   return groupNs(Shapes) < (Alike ? ShortNs : ShortIfDifferentNs) * double(Launches);
 }
 
@@ -284,16 +294,19 @@ ModeChoice Chooser::replay(TimingMode Mode, llvm::ArrayRef<TimedShape> Of, doubl
   if (overlaps())
     C.Reason += std::string("; ") + Overlaps;
   C.Reason += All.representatives(Of) + classesText(Of);
-  C.MayRotate =
-      Limits.Request != ModeRequest::Replay && !overlaps() && mostHaveCycles(Of, LeastCycles);
+  // Segments have few launches each. A later run rotates the whole shape.
+  C.MayRotate = Limits.Request != ModeRequest::Replay && !overlaps() && !areSegmented(Of) &&
+                mostHaveCycles(Of, LeastCycles);
   C.Shapes = Of.vec();
   C.ReplayS = Seconds;
   return C;
 }
 
-/// Replays with the first number of representatives for which there is time and which stand for
-/// enough.
+/// Replays with segments if there is time for them, or with the first number of representatives for
+/// which there is and which stand for enough.
 ModeChoice Chooser::replayOrOther() const {
+  if (BySegments && replayS(All.Segmented) <= Limits.ReplayS)
+    return replay(TimingMode::Replay, All.Segmented, replayS(All.Segmented));
   double Least = HUGE_VAL;
   llvm::ArrayRef<TimedShape> Fewest;
   for (size_t Count : Counts) {
@@ -325,8 +338,8 @@ ModeChoice Chooser::choose() const {
   if (auto Why = whyNotReplay())
     return rotateOrFixed(*Why);
   bool Rotates = Limits.Request == ModeRequest::Auto && !overlaps() &&
-                 (isShort() || Q.Earlier.Unlike) && All.covered(Shapes) >= LeastCoverage &&
-                 mostHaveCycles(Shapes, ManyCycles);
+                 (isShort() || (Q.Earlier.Unlike && !HasSegments)) &&
+                 All.covered(Shapes) >= LeastCoverage && mostHaveCycles(Shapes, ManyCycles);
   if (!Rotates)
     return replayOrOther();
   double Seconds = verifyS();
@@ -337,36 +350,41 @@ ModeChoice Chooser::choose() const {
 } // namespace
 
 ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Limits) {
-  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts).choose();
+  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts,
+                 /*BySegments=*/true)
+      .choose();
 }
 
 size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most) {
   const ShapeChoices Shapes(Question.Traced);
-  auto MostIn = [&](llvm::ArrayRef<size_t> Counts, auto MayBeChosen) -> size_t {
+  auto MostIn = [&](llvm::ArrayRef<size_t> Counts, bool BySegments, auto MayBeChosen) -> size_t {
     for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
       Question.Variants = FirstPlace + Count;
-      if (MayBeChosen(Chooser(Question, Limits, Shapes, Counts).choose()))
+      if (MayBeChosen(Chooser(Question, Limits, Shapes, Counts, BySegments).choose()))
         return Count;
     }
     return 0;
   };
   // A kernel that only rotates because there is no time to compare outputs could time more
   // variants, but none with a front-end knob would win.
+  auto IsCompared = [](const ModeChoice &C) { return isReplayed(C.Mode) && !C.OnlyCompared; };
   size_t Compared = 0;
+  if (!Shapes.Segmented.empty())
+    Compared = MostIn(RepresentativeCounts, /*BySegments=*/true,
+                      [](const ModeChoice &C) { return areSegmented(C.Shapes); });
   for (size_t Count : RepresentativeCounts)
     if (Compared < std::min(Most, EnoughVariants))
-      Compared = std::max(Compared, MostIn(Count, [](const ModeChoice &C) {
-                            return isReplayed(C.Mode) && !C.OnlyCompared;
-                          }));
+      Compared = std::max(Compared, MostIn(Count, /*BySegments=*/false, IsCompared));
   if (Compared)
     return Compared;
-  return MostIn(RepresentativeCounts,
+  return MostIn(RepresentativeCounts, /*BySegments=*/false,
                 [](const ModeChoice &C) { return C.Mode != TimingMode::Fixed; });
 }
 
 bool carve::mayCompareOutputs(ModeQuestion Question, const ModeLimits &Limits) {
   Question.Variants = FirstPlace + 1;
-  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts)
+  return Chooser(Question, Limits, ShapeChoices(Question.Traced), RepresentativeCounts,
+                 /*BySegments=*/false)
       .mayCompare();
 }
 
@@ -379,7 +397,7 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
   std::vector<ShapeChoices> Shapes;
   for (const JobKernel &K : Job.Kernels)
     Shapes.emplace_back(K.Traced);
-  auto Choose = [&](size_t Number, llvm::ArrayRef<size_t> Counts) {
+  auto Choose = [&](size_t Number, llvm::ArrayRef<size_t> Counts, bool BySegments) {
     const JobKernel &K = Job.Kernels[Number];
     size_t Gpu = Number < GpuOf.size() ? GpuOf[Number] : 0;
     double &Used = UsedOf[Gpu];
@@ -393,16 +411,17 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild 
     ModeQuestion Question{
         K.Traced, K.Hazards,      Built.Kernels[Number].timedTogether(),
         Trace,    Job.DeviceHeap, Known == Earlier.end() ? EarlierReplays() : Known->second};
-    Choices[Number] = Chooser(Question, Left, Shapes[Number], Counts).choose();
+    Choices[Number] = Chooser(Question, Left, Shapes[Number], Counts, BySegments).choose();
     Used += Choices[Number].ReplayS;
   };
-  // A kernel that could have more representatives must not take the time of those after it.
+  // A kernel that could have more representatives, or segments, must not take the time of those
+  // after it.
   const std::vector<size_t> FewestFirst(std::rbegin(RepresentativeCounts),
                                         std::rend(RepresentativeCounts));
   for (size_t K = 0; K < Choices.size(); ++K)
-    Choose(K, FewestFirst);
+    Choose(K, FewestFirst, /*BySegments=*/false);
   for (size_t K = 0; K < Choices.size(); ++K)
     if (Choices[K].Mode == TimingMode::Replay)
-      Choose(K, RepresentativeCounts);
+      Choose(K, RepresentativeCounts, /*BySegments=*/true);
   return Choices;
 }

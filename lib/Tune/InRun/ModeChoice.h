@@ -57,6 +57,8 @@ struct EarlierReplays {
   /// Whether its default took another time in them than in the program (MostReplayDistance). If it
   /// is launched often enough, its variants are then timed as they run in the program.
   bool Unlike = false;
+  /// Whether the probe could not replay it. Then segments are of no use: it may be rotated.
+  bool StoodBack = false;
   /// Whether the last one of them timed its variants. Then it is not rotated for want of time: what
   /// is left over is not timed.
   bool Timed = false;

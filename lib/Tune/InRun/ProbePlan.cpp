@@ -72,12 +72,19 @@ static std::string printShapes(const std::string &Kernel, llvm::ArrayRef<TimedSh
 
 /// Prints what divides those of \p Timed that are classes of a shape.
 static std::string printClasses(const TracedKernel &Kernel, llvm::ArrayRef<TimedShape> Timed) {
+  auto IsTimed = [&](const LaunchShape &Of) {
+    return llvm::any_of(Timed, [&](const TimedShape &S) {
+      return S.Shape.Class && S.Shape.undivided() == Of.undivided();
+    });
+  };
   std::string Text;
-  for (const PlannedClass &C : divideLaunches(Kernel).Classes)
-    if (llvm::any_of(Timed, [&](const TimedShape &S) {
-          return S.Shape.Class && S.Shape.undivided() == C.Shape.undivided();
-        }))
+  const LaunchDivision Divided = divideBySegments(Kernel);
+  for (const PlannedClass &C : Divided.Classes)
+    if (IsTimed(C.Shape))
       Text += recordLine(C);
+  for (const PlannedSegment &S : Divided.Segments)
+    if (IsTimed(S.Shape))
+      Text += recordLine(S);
   return Text;
 }
 

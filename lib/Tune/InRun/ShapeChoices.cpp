@@ -20,7 +20,8 @@ std::string carve::launchTimeText(double Ns) {
 
 ShapeChoices::ShapeChoices(const TracedKernel &Kernel)
     : Launched(dividedShapes(Kernel)), OneByOne(timedShapes(Kernel)),
-      TracedShapes(Kernel.Shapes.size()), TracedNs(tracedNs(Kernel)) {
+      Segmented(segmentedShapes(Kernel)), TracedShapes(Kernel.Shapes.size()),
+      TracedNs(tracedNs(Kernel)) {
   for (size_t Count : RepresentativeCounts)
     Representatives[Count] = representativeShapes(Kernel, Count);
 }
@@ -60,8 +61,14 @@ std::string ShapeChoices::representatives(llvm::ArrayRef<TimedShape> Of) const {
 }
 
 std::string carve::classesText(llvm::ArrayRef<TimedShape> Of) {
-  auto Count = llvm::count_if(Of, [](const TimedShape &S) { return S.Shape.Class > 0; });
-  return Count == 0   ? std::string()
-         : Count == 1 ? "; one class by arguments"
-                      : "; " + std::to_string(Count) + " classes by arguments";
+  auto Segments = llvm::count_if(Of, [](const TimedShape &S) { return S.isSegment(); });
+  auto Classes =
+      llvm::count_if(Of, [](const TimedShape &S) { return S.Shape.Class > 0 && !S.isSegment(); });
+  std::string Text;
+  if (Classes > 0)
+    Text += Classes == 1 ? "; one class by arguments"
+                         : "; " + std::to_string(Classes) + " classes by arguments";
+  if (Segments > 0)
+    Text += "; " + std::to_string(Segments) + (Segments == 1 ? " segment" : " segments");
+  return Text;
 }

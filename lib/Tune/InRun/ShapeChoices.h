@@ -19,6 +19,7 @@ struct ShapeChoices {
   std::vector<TimedShape> Launched; ///< All.
   /// Those with most time. Only they are rotated: each has to be launched often itself.
   std::vector<TimedShape> OneByOne;
+  std::vector<TimedShape> Segmented; ///< Those with segments; empty if no shape has some.
   std::map<size_t, std::vector<TimedShape>> Representatives; ///< By RepresentativeCounts.
   size_t TracedShapes; ///< How many shapes were launched, whose classes count as one.
   double TracedNs;     ///< GPU time of all launches, also of those whose shapes are not known.

@@ -48,7 +48,8 @@ std::vector<TimedShape> carve::launchedShapes(const TracedKernel &Kernel) {
     T.Launches += L.Launches;
     T.Processes = std::max(T.Processes, L.Processes);
   }
-  // A class has no typical launches: they are counted over all of its shape.
+  // Of the classes of a shape, only segments have typical launches: otherwise these are counted
+  // over all of the shape.
   for (const TypicalLaunches &L : Kernel.Typical)
     if (auto Its = ByShape.find(L.Shape); Its != ByShape.end())
       Its->second.Typical = L;
@@ -76,6 +77,13 @@ static std::vector<TimedShape> heaviest(std::vector<TimedShape> Launched, double
 
 std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
   return heaviest(dividedShapes(Kernel), ShareTimed * tracedNs(Kernel));
+}
+
+std::vector<TimedShape> carve::segmentedShapes(const TracedKernel &Kernel) {
+  const LaunchDivision Divided = divideBySegments(Kernel);
+  if (Divided.Segments.empty())
+    return {};
+  return heaviest(launchedShapes(Divided.Kernel), ShareTimed * tracedNs(Kernel));
 }
 
 namespace {
@@ -210,6 +218,7 @@ std::vector<TimedShape> carve::shapesTimedIn(const InRunRecord &Record,
     Best = std::move(Shapes);
   };
   Consider(timedShapes(Kernel));
+  Consider(segmentedShapes(Kernel));
   for (size_t Most : RepresentativeCounts)
     Consider(representativeShapes(Kernel, Most));
   return Best;

@@ -32,6 +32,9 @@ struct TimedShape {
   /// The launches that are replayed, if these are not the first and the middle one.
   std::optional<TypicalLaunches> Typical = {};
 
+  /// Whether it is a segment of the launches of its shape. Classes by arguments have no launch of
+  /// their own that is replayed.
+  bool isSegment() const { return Shape.Class > 0 && Typical; }
   bool isRepresentative() const { return !StandsFor.empty(); }
   /// Mean GPU time of the launches that are replayed, in ns.
   double replayedNs() const { return Typical ? double(Typical->MeanNs) : MeanNs; }
@@ -60,8 +63,12 @@ std::vector<TimedShape> dividedShapes(const TracedKernel &Kernel);
 /// Those of dividedShapes() that make up 95 % of the kernel's time, but at most MostTimedShapes.
 std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 
+/// The same of shapes that are divided into segments, too (divideBySegments()). Empty if none is.
+std::vector<TimedShape> segmentedShapes(const TracedKernel &Kernel);
+
 /// timedShapes() if they make up 95 % of the kernel's time or are all that there are. Otherwise \p
-/// Most shapes or fewer, by falling time of what they stand for, chosen in this way:
+/// Most shapes or fewer, by falling time of what
+/// they stand for, chosen in this way:
 /// - Shapes that differ in their grids only are a class. The heaviest classes share the shapes,
 ///   each by its time, until they have 95 % of the kernel's time or each of \p Most has one.
 /// - In a class, a shape that has by itself the time of one group or more is timed for itself.
@@ -69,10 +76,10 @@ std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 ///   time. The shape in which half of its group's time is reached represents the group.
 std::vector<TimedShape> representativeShapes(const TracedKernel &Kernel, size_t Most);
 
-/// The choice of shapes that the times in \p Record belong to: of timedShapes() and all
-/// representativeShapes() that with the largest part of its shapes timed. It is for recorded runs,
-/// whose tuning may have had another time for replays than this one. Empty if \p Record has no time
-/// of \p Kernel.
+/// The choice of shapes that the times in \p Record belong to: of timedShapes(), segmentedShapes()
+/// and all representativeShapes() that with the largest part of its shapes timed. It is for
+/// recorded runs, whose tuning may have had another time for replays than this one. Empty if \p
+/// Record has no time of \p Kernel.
 std::vector<TimedShape> shapesTimedIn(const InRunRecord &Record, const TracedKernel &Kernel);
 
 } // namespace carve

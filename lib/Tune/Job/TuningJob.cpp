@@ -30,6 +30,9 @@ std::vector<TracedKernel> carve::tracedKernels(const ProbeRecord &Record) {
   for (const TypicalLaunches &L : Record.Typical)
     if (auto Its = ByName.find(L.Kernel); Its != ByName.end())
       Its->second.Typical.push_back(L);
+  for (const TracedSegment &S : Record.Segments)
+    if (auto Its = ByName.find(S.Kernel); Its != ByName.end())
+      Its->second.Segments.push_back(S);
   double Total = std::max<double>(1, Record.totalNs());
   std::vector<TracedKernel> All;
   for (auto &[Name, T] : ByName) {

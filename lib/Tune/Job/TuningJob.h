@@ -33,6 +33,8 @@ struct TracedKernel {
   std::vector<TracedClass> Classes = {};
   /// The typical launches of shapes whose launches take different times.
   std::vector<TypicalLaunches> Typical = {};
+  /// The segments of such shapes, those of each shape in their order.
+  std::vector<TracedSegment> Segments = {};
 };
 
 /// A kernel that is not tuned, and why.

@@ -53,6 +53,26 @@ std::string StandInRun::dividedShape(const Fields &Kernel, const StandInPlan &Pl
   return Text;
 }
 
+/// Returns the lines of the segments into which the launches of the line \p Kernel were traced;
+/// empty if there are none.
+std::string StandInRun::segments(const Fields &Kernel) const {
+  const Fields Shape{Kernel[0], Kernel[1], Kernel[2], Kernel[4], Kernel[5]};
+  std::string Text;
+  unsigned Class = 0;
+  // Fields: kernel, grid, block, dynamic shared memory, cluster, first launch, launches, total
+  // time, replayed launch and its time.
+  for (const Fields &S : Traced.of("segment")) {
+    if (!std::equal(Shape.begin(), Shape.end(), S.begin()))
+      continue;
+    const std::string Place = "\t" + S[0] + "\t" + S[1] + "\t" + S[2] + "\t" + S[3] + "\t" + S[4] +
+                              "/" + std::to_string(++Class) + "\t";
+    const std::string Replayed = std::to_string(std::stoull(S[8]) - std::stoull(S[5]));
+    Text += "segment" + Place + S[5] + "\nshape" + Place + S[6] + "\t" + S[9] + "\nreplay" + Place +
+            Replayed + "\t" + Replayed + "\n";
+  }
+  return Text;
+}
+
 std::string StandInRun::planText(const StandInPlan &Plan) const {
   std::string Text = "carve-plan\t1\nseed\t7\nreplay-ms\t" + std::to_string(Plan.ReplayMs) +
                      "\nhang-ms\t" + std::to_string(Plan.HangMs) + "\n";
@@ -87,7 +107,7 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   // Fields: name, grid, block, static and dynamic shared memory, cluster, ..., launches, total
   // time.
   for (const Fields &K : Traced.of("kernel")) {
-    std::string Divided = Plan.Divided ? dividedShape(K, Plan) : "";
+    std::string Divided = Plan.Divided ? dividedShape(K, Plan) : Plan.Segmented ? segments(K) : "";
     if (!Divided.empty())
       Text += Divided;
     else if (Kernels.count(K[0])) {

@@ -34,6 +34,8 @@ struct StandInPlan {
   /// the arguments with the most time.
   bool Divided = false;
   unsigned MostClasses = 8; ///< Further classes are not timed.
+  /// Whether they are divided by their order, as it was traced.
+  bool Segmented = false;
   /// The two launches of every shape that are replayed, if not the first and the middle one.
   std::string ToReplay = {};
 };
@@ -54,6 +56,7 @@ public:
 private:
   std::string planText(const StandInPlan &Plan) const;
   std::string dividedShape(const Fields &Kernel, const StandInPlan &Plan) const;
+  std::string segments(const Fields &Kernel) const;
   std::vector<std::string> Arguments;
 };
 

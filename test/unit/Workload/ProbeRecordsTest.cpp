@@ -149,6 +149,25 @@ TEST(ProbeRecords, typicalLaunches_severalProcesses_areThoseOfTheFirst) {
   EXPECT_EQ(R.Typical[0].MeanNs, 5000u);
 }
 
+TEST(ProbeRecords, segments_severalProcesses_areThoseOfTheFirst) {
+  ProbeRecord R;
+  auto Segment = [](const char *Launches) {
+    return std::string("segment\ta\t1,1,1\t256,1,1\t0\t1,1,1\t") + Launches + "\n";
+  };
+  const std::string First = Segment("0\t9\t5000\t4\t600") + Segment("9\t20\t5100\t15\t250");
+  const std::string Second = Segment("0\t12\t6000\t3\t800") + Segment("12\t22\t6100\t20\t300");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + First + "end\n", "1", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Second + "end\n", "2", R)), "");
+  R = parsed(printProbeRecord(R));
+  ASSERT_EQ(R.Segments.size(), 2u);
+  EXPECT_EQ(R.Segments[0].First, 0u);
+  EXPECT_EQ(R.Segments[0].Launches, 9u);
+  EXPECT_EQ(R.Segments[0].TotalNs, 5000u);
+  EXPECT_EQ(R.Segments[1].First, 9u);
+  EXPECT_EQ(R.Segments[1].Replayed, 15u);
+  EXPECT_EQ(R.Segments[1].ReplayedNs, 250u);
+}
+
 TEST(ProbeRecords, launches_otherShapes_areSeparate) {
   std::string Line = kernelLine("a", 1000), Cooperative = Line, Larger = Line;
   Cooperative.replace(Cooperative.find("1,1,1\t0\t"), 8, "1,1,1\t1\t");

@@ -1,4 +1,5 @@
-// Launches of one shape that are divided into classes by their arguments, on the stand-in driver.
+// Launches of one shape that are divided into classes by their arguments or by their order, on the
+// stand-in driver.
 // The times of its kernels are in proportion to their count, so a time shows the class of its
 // launch.
 #include "unit/Probe/StandInRun.h"
@@ -132,4 +133,43 @@ TEST(DividedReplay, verifyRotate_comparesEachClassBeforeItRotates) {
   EXPECT_EQ(Run.Timed.of("replayed").size(), 2u);
   std::map<std::string, unsigned> Turns = checkedTurns(Run.Timed);
   EXPECT_EQ(Turns["1 fast"] + Turns["2 fast"], 10u) << "of 19 launches each, after the replays";
+}
+
+/// The launches of `step` from number 0 to 127 take 400 us down to 3 us.
+static double stepNs(unsigned Launch) { return 3125.0 * (128 - Launch); }
+
+TEST(Segments, launchesThatShrink_areTracedInFour) {
+  StandInRun Run("shrinking", "by-count");
+  std::vector<Fields> Traced = Run.Traced.of("segment");
+  ASSERT_EQ(Traced.size(), 4u);
+  unsigned Next = 0;
+  for (const Fields &Line : Traced) {
+    EXPECT_EQ(std::stoul(Line.at(5)), Next);
+    Next += std::stoul(Line.at(6));
+    EXPECT_NEAR(std::stod(Line.at(7)), 25.8e6 / 4, 400e3);
+    EXPECT_EQ(std::stod(Line.at(9)), stepNs(std::stoul(Line.at(8))));
+  }
+  EXPECT_EQ(Next, 128u);
+  EXPECT_TRUE(StandInRun("in-place").Traced.of("segment").empty());
+}
+
+TEST(Segments, oneLaunchOfEach_isReplayed) {
+  StandInRun Run("shrinking", "by-count");
+  StandInPlan Plan;
+  Plan.Segmented = true;
+  expectAsPlain(Run.time(Plan), Run.Plain);
+  std::map<std::string, std::set<double>> DefaultNs, Expected;
+  std::map<std::string, unsigned> Compared;
+  for (const Fields &Line : Run.Timed.of("timed"))
+    if (Line.at(8) == "default")
+      DefaultNs[Line.at(4)].insert(std::stod(Line.at(9)));
+  unsigned Class = 0;
+  for (const Fields &Line : Run.Traced.of("segment"))
+    Expected["1,1,1/" + std::to_string(++Class)] = {stepNs(std::stoul(Line.at(8)))};
+  EXPECT_EQ(DefaultNs, Expected);
+  for (const Fields &Line : Run.Timed.of("verified"))
+    Compared[Line.at(4)] += Line.at(7) == "equal";
+  EXPECT_EQ(Compared.size(), 4u);
+  for (const auto &[Place, Equal] : Compared)
+    EXPECT_EQ(Equal, 3u) << Place << ": outputs of the variants are compared in each segment";
 }

@@ -63,6 +63,29 @@ TEST_F(LaunchStatesTest, replay_ofTheLaunchesThatStandForTheTime) {
   EXPECT_TRUE(States.wantsReplay(State, 3));
 }
 
+TEST_F(LaunchStatesTest, segments_areToldByTheNumberOfTheLaunch) {
+  const LaunchShape Undivided = kernel().Shapes[0].Shape;
+  kernel().Shapes.push_back(kernel().Shapes[0]);
+  kernel().Shapes[0].Shape.Class = 1;
+  kernel().Shapes[1].Shape.Class = 3;
+  kernel().Segments[Undivided] = {{0, 1}, {2, 2}, {3, 3}};
+  LaunchStates States(Wanted);
+  std::vector<const PlannedShape *> Found;
+  for (unsigned Launch = 0; Launch < 5; ++Launch)
+    Found.push_back(States.nextInSegments(kernel(), Undivided));
+  const PlannedShape *First = &kernel().Shapes[0], *Last = &kernel().Shapes[1];
+  EXPECT_EQ(Found, (std::vector<const PlannedShape *>{First, First, nullptr, Last, Last}));
+  ShapeState &OfLast = States.of(*Last);
+  EXPECT_FALSE(States.hasReplayedSegment(OfLast));
+  OfLast.Replayed = 1;
+  EXPECT_FALSE(States.hasReplayedSegment(OfLast)) << "it is asked about others";
+  EXPECT_TRUE(States.hasReplayedSegment(States.of(*First)));
+  LaunchShape Other = Undivided;
+  Other.Grid = {7, 1, 1};
+  kernel().Segments[Other] = {{0, 1}};
+  EXPECT_EQ(States.nextInSegments(kernel(), Other), nullptr) << "shapes are counted separately";
+}
+
 TEST_F(LaunchStatesTest, rotation_beginsAfterTheComparisonAndEnds) {
   LaunchStates States(Wanted);
   ShapeState &State = States.of(kernel().Shapes[0]);

@@ -34,6 +34,17 @@ void carve::standin::converging(Kernels &K) {
   Data.print("data");
 }
 
+/// The launches of a shape work on fewer and fewer elements.
+void carve::standin::shrinking(Kernels &K) {
+  constexpr unsigned Launches = 128;
+  Buffer Data(KnownCount, 1);
+  for (unsigned L = 0; L < Launches; ++L) {
+    unsigned Length = KnownCount / Launches * (Launches - L);
+    launch(K.Step, nullptr, {&Data.Base, &Length});
+  }
+  Data.print("data");
+}
+
 /// The launches pass their arguments in a buffer.
 void carve::standin::packed(Kernels &K) {
   Buffer Data(KnownCount, 1);

@@ -63,6 +63,7 @@ void manyLengths(Kernels &K);
 void twoInTurn(Kernels &K);
 void capturedBetween(Kernels &K);
 void converging(Kernels &K);
+void shrinking(Kernels &K);
 void packed(Kernels &K);
 void randomGraphs(Kernels &K);
 void unheardOfNode(Kernels &K);

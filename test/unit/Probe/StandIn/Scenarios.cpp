@@ -494,6 +494,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"two-in-turn", twoInTurn},
       {"captured-between", capturedBetween},
       {"converging", converging},
+      {"shrinking", shrinking},
       {"packed", packed},
       {"random-graphs", randomGraphs},
       {"unheard-of-node", unheardOfNode},

@@ -3,6 +3,8 @@
 #include "Tune/InRun/TimedShapes.h"
 #include "unit/Tune/TuneTesting.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace carve;
 
 namespace {
@@ -360,4 +362,91 @@ TEST_F(InRunTuningTest, dividedShape_isJudgedByTheTimeOfItsClasses) {
   EXPECT_EQ(T.Outcomes[0].Proof, OutputProof::Bitwise);
   EXPECT_NEAR(T.Outcomes[0].Covered, 1, 1e-9);
   EXPECT_EQ(T.Outcomes[0].Shapes.size(), 2u);
+}
+
+namespace {
+
+/// The first kernel has less and less to do: its launches take 75, 60, 40 and 20 us in the middle
+/// of its segments, which have 10 ms each. What r64 gains is the more the longer a launch takes.
+class SegmentsOfAKernel : public InRunTuningTest {
+protected:
+  SegmentsOfAKernel() {
+    KernelLaunches &L = kernel().Shapes[0];
+    L.Launches = 1000;
+    L.TotalNs = 40'000'000;
+    const uint64_t First[] = {0, 133, 300, 550, 1000};
+    for (unsigned S = 0; S < 4; ++S)
+      kernel().Segments.push_back({"k0", L.Shape, First[S], First[S + 1] - First[S], 10'000'000,
+                                   First[S] + 60, uint64_t(Ns[S])});
+    Choices[0].Shapes = segmentedShapes(kernel());
+    Result.Record = {};
+  }
+  TracedKernel &kernel() { return Job.Kernels[0].Traced; }
+  /// Adds a replay of segment number \p Segment, from 0.
+  void replayed(unsigned Segment) {
+    LaunchPlace Place = SimulatedRun::place(0, 0);
+    Place.Shape.Class = Segment + 1;
+    SimulatedRun Own(Segment);
+    Own.replayLaunch(Place, shapeOf({1.02, Ratio[Segment]}, Ns[Segment]));
+    llvm::append_range(Result.Record.Timed, Own.Record.Timed);
+    llvm::append_range(Result.Record.Verified, Own.Record.Verified);
+  }
+
+  const double Ns[4] = {75e3, 60e3, 40e3, 20e3}, Ratio[4] = {0.7, 0.8, 0.9, 0.98};
+};
+
+} // namespace
+
+TEST_F(SegmentsOfAKernel, areWeighedByTheirTime) {
+  for (unsigned Segment = 0; Segment < 4; ++Segment)
+    replayed(Segment);
+  InRunTuning T = judged();
+  const InRunOutcome &O = T.Outcomes[0];
+  EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, (0.7 + 0.8 + 0.9 + 0.98) / 4, 0.005);
+  EXPECT_NEAR(O.Covered, 1, 1e-9);
+  EXPECT_NEAR(O.ReplayDistance, 0, 0.01) << "each is compared with the launch that was replayed";
+  EXPECT_EQ(O.Proof, OutputProof::Bitwise);
+  ASSERT_EQ(O.Shapes.size(), 4u);
+  for (const InRunShapeTimes &S : O.Shapes)
+    EXPECT_FALSE(S.InGroup);
+}
+
+/// The replay of a segment may have had no time, or the program made fewer launches.
+TEST_F(SegmentsOfAKernel, nearestReplayedSegment_standsForOneWithoutTimes) {
+  replayed(0);
+  replayed(1);
+  InRunTuning T = judged();
+  const InRunOutcome &O = T.Outcomes[0];
+  EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, (0.7 + 3 * 0.8) / 4, 0.005);
+  EXPECT_NEAR(O.Covered, 1, 1e-9);
+  ASSERT_EQ(O.Shapes.size(), 4u);
+  EXPECT_EQ(O.Shapes[3].Ratios.size(), O.Shapes[1].Ratios.size());
+  EXPECT_FALSE(O.Shapes[3].InGroup) << "their grid is the same";
+}
+
+/// There was no time for four replays, so the shape was replayed as one.
+TEST_F(SegmentsOfAKernel, shapeThatWasTimedAsAWhole_countsForAllSegments) {
+  Choices[0].Shapes = timedShapes(kernel());
+  SimulatedRun Own;
+  Own.replayLaunch(SimulatedRun::place(0, 0), shapeOf({1.02, 0.85}, 40e3));
+  Result.Record = Own.Record;
+  InRunTuning T = judged();
+  const InRunOutcome &O = T.Outcomes[0];
+  EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, 0.85, 0.005);
+  EXPECT_NEAR(O.Covered, 1, 1e-9);
+  EXPECT_NEAR(O.ReplayDistance, 0, 0.01) << "the mean of all launches is 40 us";
+  EXPECT_EQ(O.Shapes.size(), 4u) << "as many as in rounds that replay segments";
+  EXPECT_FALSE(O.Shapes[0].InGroup);
+}
+
+TEST_F(SegmentsOfAKernel, recordedTimes_tellWhetherThereWereSegments) {
+  replayed(0);
+  replayed(2);
+  EXPECT_EQ(shapesTimedIn(Result.Record, kernel()).size(), 4u);
+  SimulatedRun Own;
+  Own.replayLaunch(SimulatedRun::place(0, 0), shapeOf({1.02, 0.85}, 40e3));
+  EXPECT_EQ(shapesTimedIn(Own.Record, kernel()).size(), 1u);
 }

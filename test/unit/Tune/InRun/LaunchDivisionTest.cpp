@@ -80,6 +80,92 @@ TEST_F(LaunchDivisionTest, everyLaunchWithItsOwn_remainsUndivided) {
   EXPECT_EQ(classes().size(), 1u);
 }
 
+namespace {
+
+/// Launches of one shape that have less and less to do.
+struct SegmentsTest : LaunchDivisionTest {
+  /// Launches that take \p Times as long as 40 us on average.
+  explicit SegmentsTest(double Times = 1) {
+    launched(0, 100, uint64_t(40e3 * Times));
+    const LaunchShape &Shape = Kernel.Shapes[0].Shape;
+    auto Ns = [&](double Us) { return uint64_t(1e3 * Us * Times); };
+    // Of the launches of the last one, not all times were kept.
+    Kernel.Segments = {{"k", Shape, 0, 13, Ns(1000), 6, Ns(75)},
+                       {"k", Shape, 13, 16, Ns(1000), 20, Ns(62)},
+                       {"k", Shape, 29, 21, Ns(1000), 38, Ns(48)},
+                       {"k", Shape, 50, 50, Ns(800), 64, Ns(28)}};
+  }
+  bool isDivided() const { return !divideBySegments(Kernel).Segments.empty(); }
+};
+
+} // namespace
+
+TEST_F(SegmentsTest, launchesThatTakeDifferentTimes_areDividedByTheirOrder) {
+  const LaunchDivision Divided = divideBySegments(Kernel);
+  ASSERT_EQ(Divided.Kernel.Shapes.size(), 4u);
+  EXPECT_EQ(Divided.Kernel.Shapes[0].Launches, 13u);
+  EXPECT_NEAR(double(Divided.Kernel.Shapes[0].TotalNs), 4e6 * 1000 / 3800, 2);
+  EXPECT_NEAR(double(Divided.Kernel.Shapes[3].TotalNs), 4e6 * 800 / 3800, 2);
+  ASSERT_EQ(Divided.Segments.size(), 4u);
+  EXPECT_EQ(Divided.Segments[2].First, 29u);
+  EXPECT_EQ(Divided.Segments[2].Shape.Class, 3u);
+  EXPECT_TRUE(Divided.Classes.empty());
+  std::vector<TimedShape> Timed = segmentedShapes(Kernel);
+  ASSERT_EQ(Timed.size(), 4u);
+  EXPECT_TRUE(Timed[1].isSegment());
+  EXPECT_EQ(Timed[1].Typical->First, 7u) << "counted within the segment";
+  EXPECT_EQ(Timed[1].replayedNs(), 62e3);
+  EXPECT_EQ(timedShapes(Kernel).size(), 1u) << "what is rotated knows no segments";
+}
+
+TEST_F(SegmentsTest, moreShapesThanAreTimed_remainUndivided) {
+  auto AddShape = [&](unsigned Blocks) {
+    Kernel.Shapes.push_back(launches("k", 256, 1'000'000));
+    Kernel.Shapes.back().Shape.Grid = {Blocks, 1, 1};
+  };
+  for (unsigned Blocks = 101; Blocks <= 104; ++Blocks)
+    AddShape(Blocks);
+  EXPECT_EQ(divideBySegments(Kernel).Kernel.Shapes.size(), 8u);
+  EXPECT_EQ(segmentedShapes(Kernel).size(), 8u);
+  AddShape(105);
+  EXPECT_EQ(divideBySegments(Kernel).Kernel.Shapes.size(), 6u);
+  EXPECT_TRUE(segmentedShapes(Kernel).empty());
+}
+
+TEST_F(SegmentsTest, argumentsThatTakeOtherTimes_areClassesAllTheSame) {
+  const LaunchShape &Shape = Kernel.Shapes[0].Shape;
+  Kernel.Classes = {{"k", Shape, 7, 50, 3'000'000}, {"k", Shape, 8, 50, 1'000'000}};
+  EXPECT_EQ(classes(), (Classes{{50, 60'000}, {50, 20'000}}));
+  EXPECT_FALSE(isDivided());
+  EXPECT_EQ(divideBySegments(Kernel).Classes.size(), 2u);
+  EXPECT_TRUE(segmentedShapes(Kernel).empty());
+}
+
+TEST_F(SegmentsTest, severalProcessesOrOtherLaunches_remainUndivided) {
+  EXPECT_TRUE(isDivided());
+  Kernel.Shapes[0].Processes = 2;
+  EXPECT_FALSE(isDivided()) << "each may have launches of its own";
+  Kernel.Shapes[0].Processes = 1;
+  Kernel.Shapes[0].Launches = 101;
+  EXPECT_FALSE(isDivided()) << "the segments are those of other launches";
+  Kernel.Shapes[0].Launches = 100;
+  Kernel.Shapes.push_back(Kernel.Shapes[0]);
+  Kernel.Shapes[1].Cooperative = true;
+  EXPECT_FALSE(isDivided()) << "the segments may be those of other launches";
+}
+
+TEST(Segments, shortAndLongLaunches_remainUndivided) {
+  struct Case : SegmentsTest {
+    using SegmentsTest::isDivided;
+    using SegmentsTest::SegmentsTest;
+    void TestBody() override {}
+  };
+  EXPECT_FALSE(Case(0.7).isDivided()) << "28 us";
+  EXPECT_TRUE(Case(0.8).isDivided()) << "32 us";
+  EXPECT_TRUE(Case(12).isDivided()) << "480 us";
+  EXPECT_FALSE(Case(13).isDivided()) << "520 us";
+}
+
 TEST_F(LaunchDivisionTest, noArgumentsTraced_remainsUndivided) {
   launched(0, 300, 10'000);
   EXPECT_EQ(classes(), (Classes{{300, 10'000}}));

@@ -120,9 +120,72 @@ TEST(ModeChoice, chooseModes_replaysUnlikeTheProgram_changeOneKernel) {
       L.TotalNs = 300'000'000;
     }
   std::vector<ModeChoice> Choices =
-      chooseModes(Job, Built, {}, {}, {}, {{1, {.Unlike = true, .Timed = false, .Costs = {}}}});
+      chooseModes(Job, Built, {}, {}, {},
+                  {{1, {.Unlike = true, .StoodBack = false, .Timed = false, .Costs = {}}}});
   EXPECT_EQ(Choices[0].Mode, TimingMode::Replay);
   EXPECT_EQ(Choices[1].Mode, TimingMode::VerifyRotate);
+}
+
+/// A kernel whose launches have less and less to do, in four segments.
+static Case segmentedCase(uint64_t Launches = 400, double MeanNs = 40e3) {
+  Case C = Case().launched(Launches, MeanNs);
+  const LaunchShape Shape = C.Kernel.Shapes[0].Shape;
+  const uint64_t Quarter = Launches / 4;
+  for (unsigned S = 0; S < 4; ++S)
+    C.Kernel.Segments.push_back({"k", Shape, Quarter * S, Quarter,
+                                 uint64_t(double(Quarter) * MeanNs), Quarter * S + Quarter / 2,
+                                 uint64_t(MeanNs)});
+  return C;
+}
+
+TEST(ModeChoice, segments_areReplayedIfThereIsTime) {
+  Case C = segmentedCase();
+  expectChoice(C, TimingMode::Replay, "400 launches of 40 us; 4 segments");
+  EXPECT_EQ(C.choose().Shapes.size(), 4u);
+  EXPECT_FALSE(C.choose().MayRotate) << "a segment has few launches";
+  C.Limits.ReplayS = 3 * shortestReplayS(C.Variants, 40e3);
+  expectChoice(C, TimingMode::Replay, "400 launches of 40 us");
+  EXPECT_TRUE(C.choose().MayRotate);
+}
+
+TEST(ModeChoice, segments_replayIsUnlikeTheProgram_isNotRotated) {
+  Case C = segmentedCase(4000);
+  C.Earlier.Unlike = true;
+  expectChoice(C, TimingMode::Replay, "4000 launches of 40 us; 4 segments");
+  C.Kernel.Segments.clear();
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
+}
+
+/// The kernels of a job are chosen for twice: first each with as little as it needs.
+TEST(ModeChoice, chooseModes_segments_haveWhatTimeIsLeft) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  addVariant(Built.Kernels[1], 48);
+  Job.Kernels[1].Traced = segmentedCase(4000).Kernel;
+  for (bool Unlike : {false, true}) {
+    std::vector<ModeChoice> Choices =
+        chooseModes(Job, Built, {}, {}, {},
+                    {{1, {.Unlike = Unlike, .StoodBack = false, .Timed = false, .Costs = {}}}});
+    EXPECT_EQ(Choices[1].Mode, TimingMode::Replay);
+    EXPECT_EQ(Choices[1].Shapes.size(), 4u);
+  }
+  ModeLimits Limits;
+  Limits.ReplayS = chooseModes(Job, Built, {}, {})[0].ReplayS +
+                   2 * shortestReplayS(Built.Kernels[1].timedTogether(), 40e3);
+  std::vector<ModeChoice> Choices = chooseModes(Job, Built, {}, Limits);
+  EXPECT_EQ(Choices[0].Mode, TimingMode::Replay);
+  EXPECT_EQ(Choices[1].Mode, TimingMode::Replay);
+  EXPECT_EQ(Choices[1].Shapes.size(), 1u) << "there is time for one replay of it";
+}
+
+TEST(ModeChoice, segments_cannotBeReplayed_areRotatedAsAWhole) {
+  Case C = segmentedCase(4000);
+  C.Earlier.StoodBack = true;
+  EXPECT_EQ(C.choose().Shapes.size(), 1u);
+  EXPECT_TRUE(C.choose().MayRotate) << "the probe rotates what it cannot replay";
+  C.Hazards.Printf = true;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
+  EXPECT_EQ(C.choose().Shapes.size(), 1u);
 }
 
 TEST(ModeChoice, dividedShape_isTimedByItsClasses) {

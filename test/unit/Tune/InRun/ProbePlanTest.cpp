@@ -121,6 +121,43 @@ static TracedKernel dividedKernel(const std::string &Name) {
   return K;
 }
 
+/// A kernel whose launches of one shape have less and less to do.
+static TracedKernel segmentedKernel(const std::string &Name) {
+  TracedKernel K;
+  K.Kernel = Name;
+  K.Shapes = {launches(Name, 256, 4'000'000)};
+  K.Shapes[0].Launches = 100;
+  K.Segments = {{Name, K.Shapes[0].Shape, 0, 40, 3'000'000, 20, 75'000},
+                {Name, K.Shapes[0].Shape, 40, 60, 1'000'000, 55, 18'000}};
+  return K;
+}
+
+TEST(ProbePlan, segments_arePlannedByTheOrderOfLaunches) {
+  Planned P;
+  P.Job.Kernels[0].Traced = segmentedKernel("_Z2avPf");
+  P.Choices[0].Shapes = segmentedShapes(P.Job.Kernels[0].Traced);
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  const LaunchShape Shape = P.Job.Kernels[0].Traced.Shapes[0].Shape;
+  EXPECT_TRUE(K.isDivided(Shape));
+  ASSERT_TRUE(K.hasSegments(Shape));
+  EXPECT_FALSE(K.find(Shape));
+  EXPECT_EQ(K.inSegment(Shape, 0).Class, 1u);
+  EXPECT_EQ(K.inSegment(Shape, 39).Class, 1u);
+  EXPECT_EQ(K.inSegment(Shape, 40).Class, 2u);
+  EXPECT_EQ(K.inSegment(Shape, 1000).Class, 2u) << "more launches than were traced";
+  const PlannedShape *Last = K.find(K.inSegment(Shape, 40));
+  ASSERT_TRUE(Last);
+  EXPECT_EQ(Last->Launches, 60u);
+  EXPECT_EQ(Last->MeanNs, 18'000u) << "what the launch takes that is replayed";
+  EXPECT_EQ(Last->firstReplayed(), 15u);
+  EXPECT_FALSE(Last->isTimedTwice());
+  // Whoever times all launches of the shape together needs no segments.
+  P.Choices[0].Shapes = timedShapes(P.Job.Kernels[0].Traced);
+  Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  EXPECT_FALSE(Plan.find("_Z2avPf")->hasSegments(Shape));
+}
+
 TEST(ProbePlan, dividedShape_isPlannedByClasses) {
   Planned P;
   P.Job.Kernels[0].Traced = dividedKernel("_Z2avPf");
