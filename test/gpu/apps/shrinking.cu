@@ -21,8 +21,8 @@ int main(int Argc, char **Argv) {
   float *Data = deviceFloats(Count);
   for (int Step = 0; Step < Steps; ++Step) {
     const int Blocks = (Steps - Step) * BlocksOfStep;
-    shrinking<<<OneGrid ? Steps * BlocksOfStep : Blocks, Block>>>(Data + Step * StepCount,
-                                                                  Blocks * Block, Step, 12);
+    shrinking<<<OneGrid ? Steps * BlocksOfStep : Blocks, Block>>>(
+        Data + Step * StepCount, Blocks * Block, Step, OneGrid ? 4 : 12);
   }
   CHECK(cudaGetLastError());
   printChecksum("shrinking", Data, Count);
