@@ -173,3 +173,16 @@ TEST(Segments, oneLaunchOfEach_isReplayed) {
   for (const auto &[Place, Equal] : Compared)
     EXPECT_EQ(Equal, 3u) << Place << ": outputs of the variants are compared in each segment";
 }
+
+/// The launches of the last segment reach managed memory. What the others have told stays.
+TEST(Segments, segmentThatCannotBeReplayed_leavesTheOthers) {
+  StandInRun Run("shrinking-to-managed", "by-count");
+  StandInPlan Plan;
+  Plan.Segmented = true;
+  expectAsPlain(Run.time(Plan), Run.Plain);
+  std::set<std::string> Timed;
+  for (const Fields &Line : Run.Timed.of("timed"))
+    Timed.insert(Line.at(4));
+  EXPECT_EQ(Timed, (std::set<std::string>{"1,1,1/1", "1,1,1/2", "1,1,1/3"}));
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+}

@@ -34,15 +34,25 @@ void carve::standin::converging(Kernels &K) {
   Data.print("data");
 }
 
-/// The launches of a shape work on fewer and fewer elements.
-void carve::standin::shrinking(Kernels &K) {
-  constexpr unsigned Launches = 128;
+/// The launches of a shape work on fewer and fewer elements, the last ones on those of \p Last.
+static void shrinkingLaunches(Kernels &K, CUdeviceptr Last) {
+  constexpr unsigned Launches = 128, FirstOfLast = 70;
   Buffer Data(KnownCount, 1);
   for (unsigned L = 0; L < Launches; ++L) {
     unsigned Length = KnownCount / Launches * (Launches - L);
-    launch(K.Step, nullptr, {&Data.Base, &Length});
+    launch(K.Step, nullptr, {L >= FirstOfLast && Last ? &Last : &Data.Base, &Length});
   }
   Data.print("data");
+}
+
+void carve::standin::shrinking(Kernels &K) { shrinkingLaunches(K, 0); }
+
+/// The last ones can not be replayed.
+void carve::standin::shrinkingToManaged(Kernels &K) {
+  CUdeviceptr Managed = 0;
+  CHECK(cuMemAllocManaged(&Managed, KnownCount * sizeof(float), CU_MEM_ATTACH_GLOBAL));
+  shrinkingLaunches(K, Managed);
+  CHECK(cuMemFree(Managed));
 }
 
 /// The launches pass their arguments in a buffer.

@@ -64,6 +64,7 @@ void twoInTurn(Kernels &K);
 void capturedBetween(Kernels &K);
 void converging(Kernels &K);
 void shrinking(Kernels &K);
+void shrinkingToManaged(Kernels &K);
 void packed(Kernels &K);
 void randomGraphs(Kernels &K);
 void unheardOfNode(Kernels &K);

@@ -495,6 +495,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"captured-between", capturedBetween},
       {"converging", converging},
       {"shrinking", shrinking},
+      {"shrinking-to-managed", shrinkingToManaged},
       {"packed", packed},
       {"random-graphs", randomGraphs},
       {"unheard-of-node", unheardOfNode},
