@@ -73,6 +73,23 @@ private:
 /// part needs.
 static bool isHeldOut(unsigned Cycle) { return Cycle % 8 % 3 != 0; }
 
+/// Takes the control copy's time for the default's where that is more than a tenth longer. Both run
+/// the same code on the same inputs, and what disturbs a run makes it longer; but all variants of
+/// the round would seem faster by that, and most are in few rounds. If more than half of the
+/// rounds are so, it is no disturbance, and the control's distance shows it.
+static void replaceDisturbed(InRunShape &Shape, std::vector<double> InRunRound::*Ns) {
+  constexpr double MostLonger = 1.1;
+  auto IsLonger = [&](const InRunRound &R) {
+    const std::vector<double> &Its = R.*Ns;
+    return Its[ControlPlace] > 0 && Its[DefaultPlace] > MostLonger * Its[ControlPlace];
+  };
+  if (2 * size_t(llvm::count_if(Shape.Rounds, IsLonger)) > Shape.Rounds.size())
+    return;
+  for (InRunRound &R : Shape.Rounds)
+    if (IsLonger(R))
+      (R.*Ns)[DefaultPlace] = (R.*Ns)[ControlPlace];
+}
+
 /// Sets the default's medians, and the weight with which their mean becomes \p TracedNs.
 static void weighWarmth(InRunShape &Shape, double TracedNs) {
   std::vector<double> Cold, Warm;
@@ -109,6 +126,8 @@ std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const In
         Table.add(T.Place.Launch, T.Confirming, T.Round, T.Variant, T.ColdNs, T.WarmNs);
     if (!Shape.Rounds.empty()) {
       Shape.Timing = InRunTiming::Replay;
+      replaceDisturbed(Shape, &InRunRound::ColdNs);
+      replaceDisturbed(Shape, &InRunRound::WarmNs);
       weighWarmth(Shape, Traced.replayedNs());
       continue;
     }

@@ -34,8 +34,8 @@ struct InRunShape {
 };
 
 /// The shapes of \p Subject, in its order. A replayed shape has the rounds of all its replays in
-/// all processes. Other shapes have the cycles of rotation as rounds, if there are any. Shapes with
-/// a representative have none.
+/// all processes, with the control copy's time where the default's was disturbed. Other shapes have
+/// the cycles of rotation as rounds, if there are any. Shapes with a representative have none.
 std::vector<InRunShape> inRunShapes(const InRunSubject &Subject, const InRunRecord &Record);
 
 /// Whether all launches of two shapes of \p Subject, given by number, run the same code of \p
