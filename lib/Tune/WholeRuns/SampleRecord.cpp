@@ -100,10 +100,10 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
              !F[2].getAsDouble(B))
       Record.addProgram(A, B);
     else
-      return malformed(
-          Name + ":" + llvm::Twine(Number) + ": expected " +
-          (Number == 1 ? "'carve-samples 1'" : "a probe, timing, sample or program line") +
-          ", not '" + shownLine(Line) + "'");
+      return malformed(Name + ":" + llvm::Twine(Number) + ": expected " +
+                       (Number == 1 ? "'carve-samples', a tab and '1'"
+                                    : "a probe, timing, sample or program line") +
+                       ", not '" + shownLine(Line) + "'");
   }
   if (Number == 0)
     return malformed(Name + ": is empty, expected recorded samples");

@@ -90,11 +90,14 @@ TEST(SampleRecord, timingRuns_otherVariantsInTheJob_areFoundByName) {
 
 TEST(SampleRecord, parse_badLine_namesIt) {
   EXPECT_EQ(failure(""), "s: is empty, expected recorded samples");
-  EXPECT_EQ(failure("hello\n"), "s:1: expected 'carve-samples 1', not 'hello'");
+  EXPECT_EQ(failure("carve-samples 1\n"),
+            "s:1: expected 'carve-samples', a tab and '1', not 'carve-samples 1'");
+  EXPECT_EQ(failure("hello\n"), "s:1: expected 'carve-samples', a tab and '1', not 'hello'");
   EXPECT_EQ(failure("\x1b[31m" + std::string(100, 'x') + "\n"),
-            "s:1: expected 'carve-samples 1', not '.[31m" + std::string(55, 'x') + "...'");
+            "s:1: expected 'carve-samples', a tab and '1', not '.[31m" + std::string(55, 'x') +
+                "...'");
   EXPECT_EQ(failure("carve-samples\t2\n"),
-            "s:1: expected 'carve-samples 1', not 'carve-samples\t2'");
+            "s:1: expected 'carve-samples', a tab and '1', not 'carve-samples\t2'");
   for (const char *Bad : {"sample\tk\tr40", "sample\tk\tr40\tfast", "sample\tk\tr40\t1\t2",
                           "program\t1", "program\t1\tx", "other", ""})
     EXPECT_EQ(failure(std::string("carve-samples\t1\n") + Bad + "\n"),
