@@ -78,7 +78,8 @@ static std::vector<LaunchPart> partsOf(const KernelLaunches &L,
   return Classes;
 }
 
-/// Returns the segments of \p L; nothing if it is not divided by them.
+/// Returns the segments of \p L; nothing if it is not divided by them. Records come from a file,
+/// and may say anything.
 static std::vector<TracedSegment> segmentsOf(const KernelLaunches &L,
                                              llvm::ArrayRef<TracedSegment> Traced) {
   std::vector<TracedSegment> Its;
@@ -86,9 +87,13 @@ static std::vector<TracedSegment> segmentsOf(const KernelLaunches &L,
                 [&](const TracedSegment &S) { return S.Shape == L.Shape; });
   const double MeanNs = double(L.TotalNs) / double(std::max<uint64_t>(1, L.Launches));
   uint64_t Launches = 0;
-  for (const TracedSegment &S : Its)
+  bool AreSound = L.Processes == 1;
+  for (const TracedSegment &S : Its) {
+    AreSound &= S.First == Launches && S.Launches > 0 && S.Launches <= L.Launches &&
+                S.Replayed >= S.First && S.Replayed - S.First < S.Launches && S.TotalNs > 0;
     Launches += S.Launches;
-  const bool AreAll = Launches == L.Launches && L.Processes == 1;
+  }
+  const bool AreAll = AreSound && Launches == L.Launches;
   return AreAll && MeanNs >= LeastSegmentedNs && MeanNs <= MostSegmentedNs
              ? Its
              : std::vector<TracedSegment>();

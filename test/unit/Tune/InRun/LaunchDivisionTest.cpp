@@ -154,6 +154,21 @@ TEST_F(SegmentsTest, severalProcessesOrOtherLaunches_remainUndivided) {
   EXPECT_FALSE(isDivided()) << "the segments may be those of other launches";
 }
 
+TEST_F(SegmentsTest, recordsThatCannotBe_areNotBelieved) {
+  const std::vector<TracedSegment> Sound = Kernel.Segments;
+  auto With = [&](size_t Number, uint64_t TracedSegment::*Field, uint64_t Value) {
+    Kernel.Segments = Sound;
+    Kernel.Segments[Number].*Field = Value;
+    return isDivided();
+  };
+  EXPECT_TRUE(With(1, &TracedSegment::Replayed, 28));
+  EXPECT_FALSE(With(1, &TracedSegment::Replayed, 29)) << "it is in the next one";
+  EXPECT_FALSE(With(1, &TracedSegment::Replayed, 12)) << "it is in the one before";
+  EXPECT_FALSE(With(1, &TracedSegment::First, 14)) << "a launch is in none";
+  EXPECT_FALSE(With(0, &TracedSegment::TotalNs, 0));
+  EXPECT_FALSE(With(3, &TracedSegment::Launches, 51)) << "more than there are";
+}
+
 TEST(Segments, shortAndLongLaunches_remainUndivided) {
   struct Case : SegmentsTest {
     using SegmentsTest::isDivided;
