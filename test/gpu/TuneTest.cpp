@@ -28,6 +28,8 @@ protected:
     Arguments.insert(Arguments.begin(), More.begin(), More.end());
     return Arguments;
   }
+
+  void checkShrinking(const Words &Arguments, const char *Reason, KernelReport &K);
 };
 
 const std::string Arch = "-arch=" + TestArch;
@@ -334,52 +336,48 @@ TEST_F(Tune, gridsThatWantOtherCaps_getCodesOfTheirOwn) {
   }
 }
 
-/// Each of the 200 launches has a grid of its own, so a few are replayed and stand for all. None of
-/// these grids gets code of its own.
-TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
+/// Tunes apps/shrinking.cu with \p Arguments and sets \p K to the report of its kernel, which must
+/// have been replayed, with \p Reason in what is said of that. The next build must run what was
+/// decided.
+void Tune::checkShrinking(const Words &Arguments, const char *Reason, KernelReport &K) {
   Project P("shrinking");
   const std::string Source = machine().Sources + "/apps/shrinking.cu", App = P.path("app");
+  Words Argv = {App};
+  Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
   P.compile(building(Source, App, {Arch}));
-  CommandResult Plain = run({App});
+  CommandResult Plain = run(Argv);
   ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
-  CommandResult Tuned = P.carve({"tune", "--", App});
+  Words Tuning = {"tune", "--"};
+  Tuning.insert(Tuning.end(), Argv.begin(), Argv.end());
+  CommandResult Tuned = P.carve(Tuning);
   ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
   TuningReport Report = P.report();
   checkReport(Report, P.log());
   ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
-  const KernelReport &K = Report.Kernels.front();
+  K = Report.Kernels.front();
   EXPECT_EQ(K.Launches, 200u);
   EXPECT_EQ(K.InRun.Mode, "replay") << K.InRun.Reason;
   EXPECT_EQ(K.InRun.Verified, "bitwise");
-  EXPECT_NE(K.InRun.Reason.find(" of 200 launch shapes, which stand for all"), std::string::npos)
-      << K.InRun.Reason;
+  EXPECT_NE(K.InRun.Reason.find(Reason), std::string::npos) << K.InRun.Reason;
+  P.compile(building(Source, App, {Arch}));
+  checkEmitted(Argv, Report, Plain.Stdout);
+}
+
+/// Each of the 200 launches has a grid of its own, so a few are replayed and stand for all. None of
+/// these grids gets code of its own.
+TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
+  KernelReport K;
+  checkShrinking({}, " of 200 launch shapes, which stand for all", K);
   for (const EntryHold &E : K.Entries)
     EXPECT_FALSE(llvm::StringRef(E.When).contains("grid ")) << E.When;
-  P.compile(building(Source, App, {Arch}));
-  checkEmitted({App}, Report, Plain.Stdout);
 }
 
 /// All launches have one grid, and the number of its blocks that do something shrinks.
 TEST_F(Tune, launchesThatShrink_areTimedInSegments) {
-  Project P("segments");
-  const std::string Source = machine().Sources + "/apps/shrinking.cu", App = P.path("app");
-  P.compile(building(Source, App, {Arch}));
-  CommandResult Plain = run({App, "one-grid"});
-  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
-  CommandResult Tuned = P.carve({"tune", "--", App, "one-grid"});
-  ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
-  TuningReport Report = P.report();
-  checkReport(Report, P.log());
-  ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
-  const KernelReport &K = Report.Kernels.front();
-  EXPECT_EQ(K.Launches, 200u);
+  KernelReport K;
+  checkShrinking({"one-grid"}, "; 4 segments", K);
   EXPECT_EQ(K.Shapes.size(), 1u) << "the user knows one shape";
-  EXPECT_EQ(K.InRun.Mode, "replay") << K.InRun.Reason;
-  EXPECT_EQ(K.InRun.Verified, "bitwise");
-  EXPECT_NE(K.InRun.Reason.find("; 4 segments"), std::string::npos) << K.InRun.Reason;
   EXPECT_NEAR(K.InRun.Ratio.Median, K.Ratio.Median, 0.03) << "a single launch would tell less";
-  P.compile(building(Source, App, {Arch}));
-  checkEmitted({App, "one-grid"}, Report, Plain.Stdout);
 }
 
 /// Of the short launches one is the first and one is in the middle. The long ones are replayed,

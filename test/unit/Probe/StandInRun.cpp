@@ -29,22 +29,38 @@ StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
   Traced = With.onlyFile();
 }
 
+/// Returns the fields that a class or segment of the shape of the line \p Kernel begins with:
+/// kernel, grid, block, dynamic shared memory, cluster.
+static Fields shapeFields(const Fields &Kernel) {
+  return {Kernel[0], Kernel[1], Kernel[2], Kernel[4], Kernel[5]};
+}
+
+/// Returns the lines of \p All that begin with \p Shape.
+static std::vector<Fields> beginningWith(const Fields &Shape, const std::vector<Fields> &All) {
+  std::vector<Fields> Found;
+  for (const Fields &Line : All)
+    if (std::equal(Shape.begin(), Shape.end(), Line.begin()))
+      Found.push_back(Line);
+  return Found;
+}
+
+/// Returns class number \p Class of \p Shape as a plan names it, with tabs around it.
+static std::string classPlace(const Fields &Shape, size_t Class) {
+  return "\t" + Shape[0] + "\t" + Shape[1] + "\t" + Shape[2] + "\t" + Shape[3] + "\t" + Shape[4] +
+         "/" + std::to_string(Class) + "\t";
+}
+
 /// Returns the lines of the classes into which the launches of the line \p Kernel were traced;
 /// empty if they had the same arguments.
 std::string StandInRun::dividedShape(const Fields &Kernel, const StandInPlan &Plan) const {
-  const Fields Shape{Kernel[0], Kernel[1], Kernel[2], Kernel[4], Kernel[5]};
-  // Fields: kernel, grid, block, dynamic shared memory, cluster, key, launches, total time.
-  std::vector<Fields> Classes;
-  for (const Fields &C : Traced.of("class"))
-    if (std::equal(Shape.begin(), Shape.end(), C.begin()))
-      Classes.push_back(C);
+  // Behind the shape: key, launches, total time.
+  std::vector<Fields> Classes = beginningWith(shapeFields(Kernel), Traced.of("class"));
   std::sort(Classes.begin(), Classes.end(),
             [](const Fields &A, const Fields &B) { return std::stoull(A[7]) > std::stoull(B[7]); });
   std::string Text;
   for (size_t C = 0; C < Classes.size(); ++C) {
     const Fields &Its = Classes[C];
-    std::string Place = "\t" + Its[0] + "\t" + Its[1] + "\t" + Its[2] + "\t" + Its[3] + "\t" +
-                        Its[4] + "/" + std::to_string(C + 1) + "\t";
+    const std::string Place = classPlace(Its, C + 1);
     Text += "class" + Place + Its[5] + "\n";
     if (C < Plan.MostClasses)
       Text += "shape" + Place + Its[6] + "\t" +
@@ -56,16 +72,11 @@ std::string StandInRun::dividedShape(const Fields &Kernel, const StandInPlan &Pl
 /// Returns the lines of the segments into which the launches of the line \p Kernel were traced;
 /// empty if there are none.
 std::string StandInRun::segments(const Fields &Kernel) const {
-  const Fields Shape{Kernel[0], Kernel[1], Kernel[2], Kernel[4], Kernel[5]};
   std::string Text;
-  unsigned Class = 0;
-  // Fields: kernel, grid, block, dynamic shared memory, cluster, first launch, launches, total
-  // time, replayed launch and its time.
-  for (const Fields &S : Traced.of("segment")) {
-    if (!std::equal(Shape.begin(), Shape.end(), S.begin()))
-      continue;
-    const std::string Place = "\t" + S[0] + "\t" + S[1] + "\t" + S[2] + "\t" + S[3] + "\t" + S[4] +
-                              "/" + std::to_string(++Class) + "\t";
+  size_t Class = 0;
+  // Behind the shape: first launch, launches, total time, replayed launch and its time.
+  for (const Fields &S : beginningWith(shapeFields(Kernel), Traced.of("segment"))) {
+    const std::string Place = classPlace(S, ++Class);
     const std::string Replayed = std::to_string(std::stoull(S[8]) - std::stoull(S[5]));
     Text += "segment" + Place + S[5] + "\nshape" + Place + S[6] + "\t" + S[9] + "\nreplay" + Place +
             Replayed + "\t" + Replayed + "\n";
