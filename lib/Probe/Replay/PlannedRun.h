@@ -61,7 +61,8 @@ private:
     size_t Variant = 0;
   };
 
-  /// Returns the planned shape of the launch \p Call of \p Undivided; null if there is none.
+  /// Returns what the plan has for the launch \p Call, whose shape is \p Undivided; null if it has
+  /// nothing.
   const PlannedShape *plannedShape(const ResolvedKernel &Kernel, const LaunchShape &Undivided,
                                    const LaunchCall &Call);
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);

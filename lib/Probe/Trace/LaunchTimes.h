@@ -51,10 +51,10 @@ public:
   /// if there is no other. Returns nothing if the very first launch and the one in the middle are
   /// such launches.
   std::optional<Typical> typical() const;
-  /// Returns parts of the launches, in their order, that have about the same time. A launch chosen
-  /// by the time that is reached in it stands for the sum of all, because a long one is chosen more
-  /// often than a short one. Returns nothing if the launches take the same time, or if one has too
-  /// much of it.
+  /// Returns parts of the launches, in their order, that have about the same time, and of each part
+  /// the launch in which half of its time has passed. Choosing by time that has passed is fair to
+  /// the sum of all times: a launch that takes twice as long is chosen twice as often. Returns
+  /// nothing if the launches take the same time, or if one has too much of it.
   std::vector<Segment> segments() const;
 
 private:

@@ -138,7 +138,7 @@ std::vector<InRunShapeTimes> InRunRatios::byShape() const {
     std::optional<size_t> By = Subject.Shapes[I].Representative;
     if (!By)
       continue;
-    // Where one segment of a shape stands for another one, their group has one grid.
+    // Two segments of one shape have the same grid, so it can have code of its own all the same.
     const LaunchShape &Own = Subject.Shapes[I].Shape, &Its = Subject.Shapes[*By].Shape;
     if (Own == Its || Own.undivided() != Its.undivided())
       Times[I].InGroup = Times[*By].InGroup = true;

@@ -8,7 +8,6 @@
 
 #include <cstdlib>
 #include <map>
-#include <optional>
 #include <set>
 
 using namespace carve;
@@ -63,32 +62,21 @@ static std::vector<InRunSubject::TracedShape> tracedShapes(const TracedKernel &K
   return Shapes;
 }
 
-/// Where a timing run has no times of a segment, because its replay was not made or the program
-/// made fewer launches, the nearest segment with times represents it.
-static void representMissing(InRunSubject &Subject, const TracedKernel &Divided,
-                             llvm::ArrayRef<TimedShape> Timed, const InRunRecord &Record) {
-  if (llvm::none_of(Timed, [](const TimedShape &T) { return T.isSegment(); }))
-    return;
-  std::set<LaunchShape> HasTimes;
-  for (const TimedSample &T : Record.Timed)
-    if (T.Place.Kernel == Subject.Kernel)
-      HasTimes.insert(T.Place.Shape);
-  for (size_t S = 0; S < Subject.Shapes.size(); ++S) {
-    const LaunchShape &Own = Divided.Shapes[S].Shape;
-    const bool IsSegment = llvm::any_of(
-        Divided.Typical, [&](const TypicalLaunches &L) { return Own.Class > 0 && L.Shape == Own; });
-    if (!IsSegment || HasTimes.count(Own))
+/// Where a timing run has no times of one of \p Segments, because its replay was not made or the
+/// program made fewer launches, the nearest segment with times represents it.
+static void representMissing(InRunSubject &Subject, llvm::ArrayRef<PlannedSegment> Segments,
+                             const std::set<LaunchShape> &HasTimes) {
+  std::vector<InRunSubject::TracedShape> &Shapes = Subject.Shapes;
+  for (InRunSubject::TracedShape &Missing : Shapes) {
+    const LaunchShape &Own = Missing.Shape;
+    auto IsOwn = [&](const PlannedSegment &S) { return S.Shape == Own; };
+    if (HasTimes.count(Own) || llvm::none_of(Segments, IsOwn))
       continue;
-    std::optional<size_t> Nearest;
-    auto Distance = [&](size_t Other) {
-      return std::abs(int(Divided.Shapes[Other].Shape.Class) - int(Own.Class));
-    };
-    for (size_t Other = 0; Other < Subject.Shapes.size(); ++Other)
-      if (HasTimes.count(Divided.Shapes[Other].Shape) &&
-          Divided.Shapes[Other].Shape.undivided() == Own.undivided() &&
-          (!Nearest || Distance(Other) < Distance(*Nearest)))
-        Nearest = Other;
-    Subject.Shapes[S].Representative = Nearest;
+    auto Distance = [&](size_t S) { return std::abs(int(Shapes[S].Shape.Class) - int(Own.Class)); };
+    for (size_t S = 0; S < Shapes.size(); ++S)
+      if (HasTimes.count(Shapes[S].Shape) && Shapes[S].Shape.undivided() == Own.undivided() &&
+          (!Missing.Representative || Distance(S) < Distance(*Missing.Representative)))
+        Missing.Representative = S;
   }
 }
 
@@ -97,9 +85,11 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
   InRunSubject S;
   S.Kernel = K.Traced.Kernel;
   S.Variants = namesOf(Variants);
-  const TracedKernel Traced = divideBySegments(K.Traced).Kernel;
+  const LaunchDivision Divided = divideBySegments(K.Traced);
+  const TracedKernel &Traced = Divided.Kernel;
   S.Shapes = tracedShapes(Traced, Timed);
-  representMissing(S, Traced, Timed, Record);
+  if (areSegmented(Timed))
+    representMissing(S, Divided.Segments, shapesWithTimes(Record, S.Kernel));
   for (size_t V = 0; V < Variants.size(); ++V) {
     if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);

@@ -149,9 +149,10 @@ LaunchDivision carve::divideLaunches(const TracedKernel &Kernel) {
 }
 
 LaunchDivision carve::divideBySegments(const TracedKernel &Kernel) {
-  LaunchDivision Classes = divideLaunches(Kernel), Divided = Classes;
+  LaunchDivision Classes = divideLaunches(Kernel);
   if (Kernel.Segments.empty() || Classes.Kernel.Shapes.size() > MostWithSegments)
     return Classes;
+  LaunchDivision Divided = Classes;
   Divided.Kernel.Shapes.clear();
   for (const KernelLaunches &L : Classes.Kernel.Shapes) {
     std::vector<TracedSegment> Segments;

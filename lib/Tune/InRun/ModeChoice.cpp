@@ -36,11 +36,6 @@ static constexpr uint64_t ManyCycles = 16;
 
 static constexpr char Overlaps[] = "overlaps with its neighbours by programmatic launches";
 
-/// Whether some of \p Shapes are segments.
-static bool areSegmented(llvm::ArrayRef<TimedShape> Shapes) {
-  return llvm::any_of(Shapes, [](const TimedShape &S) { return S.isSegment(); });
-}
-
 namespace {
 
 /// Why a kernel is not replayed, and why rotating helps. The report prints both.
@@ -302,11 +297,12 @@ ModeChoice Chooser::replay(TimingMode Mode, llvm::ArrayRef<TimedShape> Of, doubl
   return C;
 }
 
-/// Replays with segments if there is time for them, or with the first number of representatives for
-/// which there is and which stand for enough.
+/// Replays with segments if there is time for them. Otherwise the first number of representatives
+/// is taken that leaves out little of the kernel's time and that there is time for.
 ModeChoice Chooser::replayOrOther() const {
-  if (BySegments && replayS(All.Segmented) <= Limits.ReplayS)
-    return replay(TimingMode::Replay, All.Segmented, replayS(All.Segmented));
+  if (BySegments)
+    if (double Seconds = replayS(All.Segmented); Seconds <= Limits.ReplayS)
+      return replay(TimingMode::Replay, All.Segmented, Seconds);
   double Least = HUGE_VAL;
   llvm::ArrayRef<TimedShape> Fewest;
   for (size_t Count : Counts) {

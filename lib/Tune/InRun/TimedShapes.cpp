@@ -198,15 +198,20 @@ std::vector<TimedShape> carve::representativeShapes(const TracedKernel &Kernel, 
   return Chosen;
 }
 
-std::vector<TimedShape> carve::shapesTimedIn(const InRunRecord &Record,
-                                             const TracedKernel &Kernel) {
+std::set<LaunchShape> carve::shapesWithTimes(const InRunRecord &Record, llvm::StringRef Kernel) {
   std::set<LaunchShape> Timed;
   for (const TimedSample &T : Record.Timed)
-    if (T.Place.Kernel == Kernel.Kernel)
+    if (T.Place.Kernel == Kernel)
       Timed.insert(T.Place.Shape);
   for (const RotatedSample &R : Record.Rotated)
-    if (R.Kernel == Kernel.Kernel)
+    if (R.Kernel == Kernel)
       Timed.insert(R.Shape);
+  return Timed;
+}
+
+std::vector<TimedShape> carve::shapesTimedIn(const InRunRecord &Record,
+                                             const TracedKernel &Kernel) {
+  const std::set<LaunchShape> Timed = shapesWithTimes(Record, Kernel.Kernel);
   std::vector<TimedShape> Best;
   double MostTimed = 0;
   auto Consider = [&](std::vector<TimedShape> Shapes) {

@@ -11,10 +11,13 @@
 #include "Workload/InRunRecord.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace carve {
@@ -49,6 +52,11 @@ inline constexpr size_t MostTimedShapes = 8;
 /// How many representatives there may be: fewer if there is little time for replays.
 inline constexpr size_t RepresentativeCounts[] = {MostTimedShapes, 4, 2};
 
+/// Whether some of \p Shapes are segments.
+inline bool areSegmented(llvm::ArrayRef<TimedShape> Shapes) {
+  return llvm::any_of(Shapes, [](const TimedShape &S) { return S.isSegment(); });
+}
+
 /// GPU time of all launches of \p Kernel in the trace, in ns.
 double tracedNs(const TracedKernel &Kernel);
 /// The sum of TimedShape::groupNs().
@@ -67,14 +75,16 @@ std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 std::vector<TimedShape> segmentedShapes(const TracedKernel &Kernel);
 
 /// timedShapes() if they make up 95 % of the kernel's time or are all that there are. Otherwise \p
-/// Most shapes or fewer, by falling time of what
-/// they stand for, chosen in this way:
+/// Most shapes or fewer, by falling time of their groups, chosen in this way:
 /// - Shapes that differ in their grids only are a class. The heaviest classes share the shapes,
 ///   each by its time, until they have 95 % of the kernel's time or each of \p Most has one.
 /// - In a class, a shape that has by itself the time of one group or more is timed for itself.
 /// - The others are sorted by the time of one launch and divided into groups of about equal total
 ///   time. The shape in which half of its group's time is reached represents the group.
 std::vector<TimedShape> representativeShapes(const TracedKernel &Kernel, size_t Most);
+
+/// The launch shapes of which \p Record has times of \p Kernel.
+std::set<LaunchShape> shapesWithTimes(const InRunRecord &Record, llvm::StringRef Kernel);
 
 /// The choice of shapes that the times in \p Record belong to: of timedShapes(), segmentedShapes()
 /// and all representativeShapes() that with the largest part of its shapes timed. It is for

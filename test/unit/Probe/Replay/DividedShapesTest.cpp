@@ -1,7 +1,6 @@
-// Launches of one shape that are divided into classes by their arguments or by their order, on the
-// stand-in driver.
-// The times of its kernels are in proportion to their count, so a time shows the class of its
-// launch.
+// Launches of one shape that are divided into classes by their arguments or by their order, without
+// a GPU. The times of all kernels are in proportion to their count, so a time shows the class of
+// its launch.
 #include "unit/Probe/StandInRun.h"
 
 #include <gtest/gtest.h>
