@@ -141,13 +141,6 @@ void addClass(std::vector<TracedClass> &All, TracedClass C) {
   Old->TotalNs += C.TotalNs;
 }
 
-void addTypical(std::vector<TypicalLaunches> &All, TypicalLaunches T) {
-  if (llvm::none_of(All, [&](const TypicalLaunches &Old) {
-        return Old.Kernel == T.Kernel && Old.Shape == T.Shape;
-      }))
-    All.push_back(std::move(T));
-}
-
 void addDevice(std::vector<DeviceInfo> &All, DeviceInfo D) {
   if (llvm::none_of(All, [&](const DeviceInfo &Old) { return Old.Uuid == D.Uuid; }))
     All.push_back(std::move(D));
@@ -160,6 +153,7 @@ struct ProcessState {
   bool Ended = false;  ///< Whether the end of its record was read.
   std::vector<KernelLaunches> Kernels;
   std::map<std::string, KernelArguments> Arguments;
+  std::vector<TypicalLaunches> Typical;
   std::vector<TracedSegment> Segments;
   uint64_t FirstNs = UINT64_MAX, LastNs = 0; ///< First start and last end of its kernels.
   InRunRecord InRun;
@@ -237,7 +231,7 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
          takeRecord<TracedClass>(In,
                                  [&](TracedClass C) { addClass(Record.Classes, std::move(C)); }) ||
          takeRecord<TypicalLaunches>(
-             In, [&](TypicalLaunches T) { addTypical(Record.Typical, std::move(T)); }) ||
+             In, [&](TypicalLaunches T) { State.Typical.push_back(std::move(T)); }) ||
          takeRecord<TracedSegment>(
              In, [&](TracedSegment S) { State.Segments.push_back(std::move(S)); }) ||
          takeRecord<SpanRecord>(In,
@@ -267,14 +261,16 @@ bool takeLine(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
          takeInRunLine(In, State.InRun);
 }
 
-/// Adds the segments \p New of a process to \p All, those of earlier ones.
-void addSegments(std::vector<TracedSegment> &All, llvm::ArrayRef<TracedSegment> New) {
+/// Adds the records \p New of a process to \p All, those of earlier ones. Of a shape, those of the
+/// first process count.
+template <class Record>
+void addOfNewShapes(std::vector<Record> &All, const std::vector<Record> &New) {
   const size_t Before = All.size();
-  for (const TracedSegment &S : New)
-    if (llvm::none_of(llvm::ArrayRef(All).take_front(Before), [&](const TracedSegment &Old) {
-          return Old.Kernel == S.Kernel && Old.Shape == S.Shape;
+  for (const Record &R : New)
+    if (llvm::none_of(llvm::ArrayRef(All).take_front(Before), [&](const Record &Old) {
+          return Old.Kernel == R.Kernel && Old.Shape == R.Shape;
         }))
-      All.push_back(S);
+      All.push_back(R);
 }
 
 /// Reads the first line. Fails if the file has another version or is not a probe's record.
@@ -331,7 +327,8 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
     Record.SpanNs += State.LastNs - State.FirstNs;
   for (KernelLaunches &K : State.Kernels)
     addLaunches(Record.Kernels, std::move(K), /*OtherProcess=*/true);
-  addSegments(Record.Segments, State.Segments);
+  addOfNewShapes(Record.Typical, State.Typical);
+  addOfNewShapes(Record.Segments, State.Segments);
   for (const auto &[Kernel, Its] : State.Arguments)
     if (auto [Known, New] = Record.Arguments.try_emplace(Kernel, Its); !New)
       Known->second.merge(Its);
