@@ -423,6 +423,55 @@ TEST_F(Entries, fieldsOfAFunctor_chooseCodeThatIsCompiledForThem) {
   }
 }
 
+TEST_F(Entries, templateWithOtherTypesElsewhere_isCompiledForItsValues) {
+  // As thrust's and CUB's reductions are: addresses here, and classes in their place there.
+  write("types.cu", R"(
+    struct Place {
+      float *To;
+      __device__ float &operator[](int I) const { return To[I]; }
+    };
+    struct Number {
+      int N[3];
+      __device__ operator int() const { return N[0]; }
+    };
+    struct Factor {
+      double F;
+      __device__ operator float() const { return float(F); }
+    };
+    template <class To, class Number, class Value>
+    __global__ void filled(To P, Number N, Value V, const Number Step) {
+      for (int I = 0; I < N; ++I)
+        P[threadIdx.x + I * Step] = V * I;
+    }
+    extern "C" int Capture, Refuse;
+    int main() {
+      Capture = 0;
+      filled<<<1, 32>>>((float *)0x100, 4, 3.0f, 2);
+      filled<<<1, 32>>>((float *)0x100, 4, 2.0f, 2);
+      filled<<<1, 32>>>(Place{}, Number{}, Factor{}, Number{});
+    }
+  )");
+  const std::string Name = "_Z6filledIPfifEvT_T0_T1_S2_";
+  write("p.yaml",
+        "carve-profile: 1\nkernels:\n  - kernel: " + Name +
+            "\n    variant: default\n    entries:\n" +
+            entry("arguments: [" + argument(0, 0, 1, 0) + ", " + argument(1, 0, 4, 4) + ", " +
+                      argument(2, 0, 4, 0x40400000) + ", " + argument(3, 0, 4, 2) + "]",
+                  "frontend-knob: known"));
+  buildWithProfile({"-arch=sm_90", "--carve-entries=floats", "-c", "types.cu", "-o", "types.o"});
+  ImageKernels New = kernelsOf("types.o");
+  ASSERT_EQ(New.size(), 3u) << log();
+  ASSERT_TRUE(New.count(Name + "__carve_e1")) << log();
+  EXPECT_NE(New[Name + "__carve_e1"].CodeDigest, New[Name].CodeDigest);
+  std::string Printed = launched("types.o", {});
+  llvm::SmallVector<llvm::StringRef> Lines;
+  llvm::StringRef(Printed).trim().split(Lines, '\n');
+  ASSERT_EQ(Lines.size(), 3u) << Printed;
+  EXPECT_TRUE(Lines[0].starts_with(Name + "__carve_e1 ")) << Printed;
+  EXPECT_TRUE(Lines[1].starts_with(Name + " ")) << Printed;
+  EXPECT_TRUE(Lines[2].starts_with("_Z6filledI5Place6Number6FactorEvT_T0_T1_S4_ ")) << Printed;
+}
+
 TEST_F(Entries, floats_areComparedByTheirBitsIfTheyAreWanted) {
   const std::string MinusZero = "0x80000000", NotANumber = "0x7fc00001";
   const std::string Guards =

@@ -41,6 +41,14 @@ bool isPlainAddress(const KernelParameter &P, StringRef Type) {
          !Type.contains("restrict");
 }
 
+/// Whether the parameter \p P of \p K may have any type: \p K has one body for all instantiations
+/// of a template, and \p P does not say that it is a number or an address. What is written into the
+/// body must then be valid for all of them. Elsewhere it may be nonsense: only one kernel is taken.
+bool mayHaveAnyType(const KernelDefinition &K, const KernelParameter &P) {
+  return (K.TemplateParameters > 0 || K.TemplatePack) && !isAddressType(P.Type) &&
+         !numberBytes(P.Type);
+}
+
 /// Whether a parameter that is declared as \p P is `const`.
 bool isConstant(const KernelParameter &P) {
   return llvm::is_contained(llvm::split(StringRef(P.Type), ' '), "const");
@@ -91,18 +99,35 @@ KnownLaunch assumableAt(const TypedKernel &Place, const KnownLaunch &Known) {
   return Result;
 }
 
-/// The statement that says which bytes the parameter \p Name has at the place of \p V. The cast to
-/// a reference finds the parameter where its class has an operator `&`. cicc makes the same loads
-/// of this as of the fields, so that it knows their values, whatever their types are.
-std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V) {
-  const char *Type = V.Bytes == 1   ? "unsigned char"
-                     : V.Bytes == 2 ? "unsigned short"
-                     : V.Bytes == 4 ? "unsigned"
-                                    : "unsigned long long";
-  return std::string(" { ") + Type +
+/// An unsigned integer of the size of \p V.
+const char *unsignedType(const ArgumentValue &V) {
+  return V.Bytes == 1   ? "unsigned char"
+         : V.Bytes == 2 ? "unsigned short"
+         : V.Bytes == 4 ? "unsigned"
+                        : "unsigned long long";
+}
+
+/// The statement that assumes \p Condition of `__carve_part`, the bytes that the parameter \p Name
+/// has at the place of \p V. The cast to a reference finds the parameter where its class has an
+/// operator `&`. cicc makes the same loads of this as of the fields, so that it knows their values,
+/// whatever their types are.
+std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V,
+                              const std::string &Condition) {
+  return std::string(" { ") + unsignedType(V) +
          " __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const volatile char &)" +
          Name + " + " + std::to_string(V.Offset) + ", " + std::to_string(V.Bytes) +
-         "); __builtin_assume(__carve_part == " + std::to_string(V.Bits) + "ull); }";
+         "); __builtin_assume(" + Condition + "); }";
+}
+
+std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V) {
+  return assumptionOfBytes(Name, V, "__carve_part == " + std::to_string(V.Bits) + "ull");
+}
+
+/// The statement that sets the parameter \p Name, whatever its type is, to the bytes of \p V.
+std::string settingOfBytes(const std::string &Name, const ArgumentValue &V) {
+  return std::string(" { ") + unsignedType(V) + " __carve_part = " + std::to_string(V.Bits) +
+         "ull; __builtin_memcpy((char *)&(volatile char &)" + Name + ", &__carve_part, " +
+         std::to_string(V.Bytes) + "); }";
 }
 
 /// The statements that say what is known of \p Assumed.
@@ -112,22 +137,27 @@ std::string assumptions(const AssumedLaunch &Assumed) {
   std::string Text;
   auto Add = [&](const std::string &Condition) { Text += " __builtin_assume(" + Condition + ");"; };
   for (const ArgumentValue &V : Known.Values) {
-    const std::string &Name = K.Parameters[V.Parameter].Name;
+    const KernelParameter &P = K.Parameters[V.Parameter];
+    const std::string &Name = P.Name;
+    const bool AnyType = mayHaveAnyType(K, P);
     if (llvm::is_contained(Assumed.Floats, V.Parameter)) {
       // cicc draws no conclusion from an assumption on the bits of a number.
       std::string Value = std::string("__builtin_bit_cast(") + (V.Bytes == 8 ? "double" : "float") +
                           ", " + std::to_string(V.Bits) + (V.Bytes == 8 ? "ull)" : "u)");
-      if (isConstant(K.Parameters[V.Parameter]))
+      if (isConstant(P))
         Add(Name + " == " + Value);
       else
-        Text += " " + Name + " = " + Value + ";";
+        Text += AnyType ? settingOfBytes(Name, V) : " " + Name + " = " + Value + ";";
       continue;
     }
     if (llvm::is_contained(Assumed.Aligned, V.Parameter)) {
-      Add("((unsigned long long)" + Name + " & 255) == 0");
+      if (AnyType)
+        Text += assumptionOfBytes(Name, {V.Parameter, 8, 0}, "(__carve_part & 255) == 0");
+      else
+        Add("((unsigned long long)" + Name + " & 255) == 0");
       continue;
     }
-    if (llvm::is_contained(Assumed.Parts, V.Parameter)) {
+    if (AnyType || llvm::is_contained(Assumed.Parts, V.Parameter)) {
       Text += assumptionOfBytes(Name, V);
       continue;
     }

@@ -58,8 +58,10 @@ llvm::Expected<std::string> withRestrict(llvm::StringRef Text, llvm::StringRef M
 /// compiler may rely on \p Known, as far as it is assumable(). A floating-point parameter is set to
 /// the bits of its value; only one that is `const` is assumed to be equal to it. Of an address it
 /// is assumed that it is a multiple of 256, unless it is restricted. Of a structure it is assumed
-/// what its bytes are, for which the names and types of its fields are not needed. No line is
-/// added. Fails as kernelDefinitions() and assumable() do.
+/// what its bytes are, for which the names and types of its fields are not needed. So it is with
+/// parameters of a template that do not say what type they have: its other instantiations, which
+/// have the same body, may have classes there. No line is added. Fails as kernelDefinitions() and
+/// assumable() do.
 llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
                                             const KnownLaunch &Known);
 
