@@ -28,9 +28,11 @@ static std::string knownText(const KnownKernel &Known) {
       Text += " " + std::to_string((*Dimensions)[I]);
   }
   // Another release may write them in another way.
-  constexpr llvm::StringLiteral Way = " restrict 1";
+  constexpr llvm::StringLiteral WayOfValues = " assume 2", WayOfRestrict = " restrict 1";
+  if (!Known.Launch.empty())
+    Text += WayOfValues;
   if (!Known.Restrict.empty())
-    Text += Way;
+    Text += WayOfRestrict;
   for (unsigned Parameter : Known.Restrict)
     Text += " " + std::to_string(Parameter);
   return Text;

@@ -424,52 +424,88 @@ TEST_F(Entries, fieldsOfAFunctor_chooseCodeThatIsCompiledForThem) {
 }
 
 TEST_F(Entries, templateWithOtherTypesElsewhere_isCompiledForItsValues) {
-  // As thrust's and CUB's reductions are: addresses here, and classes in their place there.
+  // Like the reductions of thrust and CUB: one instantiation has addresses and numbers, the other
+  // has classes.
   write("types.cu", R"(
     struct Place {
-      float *To;
-      __device__ float &operator[](int I) const { return To[I]; }
+      float *First;
+      __device__ float &operator[](int I) const { return First[I]; }
     };
     struct Number {
       int N[3];
       __device__ operator int() const { return N[0]; }
+      template <class T> __device__ operator T &() const { return T::none; }
     };
     struct Factor {
       double F;
       __device__ operator float() const { return float(F); }
     };
-    template <class To, class Number, class Value>
-    __global__ void filled(To P, Number N, Value V, const Number Step) {
-      for (int I = 0; I < N; ++I)
-        P[threadIdx.x + I * Step] = V * I;
+    template <class P, class N, class V> __global__ void filled(P To, N Count, V By, const V Plus) {
+      for (int I = 0; I < int(Count); ++I)
+        To[threadIdx.x + I] = float(By) * I + float(Plus);
     }
     extern "C" int Capture, Refuse;
     int main() {
       Capture = 0;
-      filled<<<1, 32>>>((float *)0x100, 4, 3.0f, 2);
-      filled<<<1, 32>>>((float *)0x100, 4, 2.0f, 2);
-      filled<<<1, 32>>>(Place{}, Number{}, Factor{}, Number{});
+      filled<<<1, 32>>>((float *)0x100, 4, 3.0f, 2.0f);
+      filled<<<1, 32>>>((float *)0x100, 4, 2.0f, 2.0f);
+      filled<<<1, 32>>>((float *)0x100, 5, 3.0f, 1.0f);
+      filled<<<1, 32>>>(Place{}, Number{}, Factor{}, Factor{});
     }
   )");
-  const std::string Name = "_Z6filledIPfifEvT_T0_T1_S2_";
+  const std::string Name = "_Z6filledIPfifEvT_T0_T1_S3_";
   write("p.yaml",
         "carve-profile: 1\nkernels:\n  - kernel: " + Name +
             "\n    variant: default\n    entries:\n" +
             entry("arguments: [" + argument(0, 0, 1, 0) + ", " + argument(1, 0, 4, 4) + ", " +
-                      argument(2, 0, 4, 0x40400000) + ", " + argument(3, 0, 4, 2) + "]",
-                  "frontend-knob: known"));
+                      argument(2, 0, 4, 0x40400000) + ", " + argument(3, 0, 4, 0x40000000) + "]",
+                  "frontend-knob: known") +
+            entry("arguments: [" + argument(2, 0, 4, 0x40000000) + "]", "frontend-knob: known") +
+            entry("arguments: [" + argument(3, 0, 4, 0x3f800000) + "]", "frontend-knob: known"));
   buildWithProfile({"-arch=sm_90", "--carve-entries=floats", "-c", "types.cu", "-o", "types.o"});
   ImageKernels New = kernelsOf("types.o");
-  ASSERT_EQ(New.size(), 3u) << log();
-  ASSERT_TRUE(New.count(Name + "__carve_e1")) << log();
-  EXPECT_NE(New[Name + "__carve_e1"].CodeDigest, New[Name].CodeDigest);
+  ASSERT_EQ(New.size(), 5u) << log();
+  std::set<std::string> Codes = {New[Name].CodeDigest};
+  for (const char *Entry : {"__carve_e1", "__carve_e2", "__carve_e3"}) {
+    ASSERT_TRUE(New.count(Name + Entry)) << log();
+    Codes.insert(New[Name + Entry].CodeDigest);
+  }
+  EXPECT_EQ(Codes.size(), 4u) << "each value changes the code";
   std::string Printed = launched("types.o", {});
   llvm::SmallVector<llvm::StringRef> Lines;
   llvm::StringRef(Printed).trim().split(Lines, '\n');
-  ASSERT_EQ(Lines.size(), 3u) << Printed;
+  ASSERT_EQ(Lines.size(), 4u) << Printed;
   EXPECT_TRUE(Lines[0].starts_with(Name + "__carve_e1 ")) << Printed;
-  EXPECT_TRUE(Lines[1].starts_with(Name + " ")) << Printed;
-  EXPECT_TRUE(Lines[2].starts_with("_Z6filledI5Place6Number6FactorEvT_T0_T1_S4_ ")) << Printed;
+  EXPECT_TRUE(Lines[1].starts_with(Name + "__carve_e2 ")) << Printed;
+  EXPECT_TRUE(Lines[2].starts_with(Name + "__carve_e3 ")) << Printed;
+  EXPECT_TRUE(Lines[3].starts_with("_Z6filledI5Place6Number6FactorEvT_T0_T1_S5_ ")) << Printed;
+}
+
+TEST_F(Entries, classWithAConversion_isKnownByItsOwnBytes) {
+  // A cast would call the operator, and the assumption would be one on C.
+  write("box.cu", R"(
+    struct Box {
+      int A;
+      char C;
+      int D;
+      __device__ operator char &() { return C; }
+      __device__ Box *operator&() { return nullptr; }
+    };
+    extern "C" __global__ void boxed(Box B, int *P) { P[0] = B.C == 7 ? 1 : B.D; }
+    extern "C" __global__ void open(Box B, int *P) { P[0] = B.A == 7 ? B.C : B.D; }
+    extern "C" int Capture, Refuse;
+    int main() {
+      boxed<<<1, 1>>>(Box{7, 1, 2}, nullptr);
+      open<<<1, 1>>>(Box{7, 1, 2}, nullptr);
+    }
+  )");
+  write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: /./\n    variant: default\n"
+                  "    entries:\n" +
+                      entry("arguments: [" + argument(0, 0, 4, 7) + "]", "frontend-knob: known"));
+  buildWithProfile({"-arch=sm_90", "-c", "box.cu", "-o", "box.o"});
+  ImageKernels New = kernelsOf("box.o");
+  EXPECT_FALSE(New.count("boxed__carve_e1")) << "it does not read A, so nothing changes";
+  EXPECT_TRUE(New.count("open__carve_e1")) << log();
 }
 
 TEST_F(Entries, floats_areComparedByTheirBitsIfTheyAreWanted) {

@@ -23,30 +23,32 @@ std::optional<unsigned> numberBytes(StringRef Type) {
   return Has("char") || Has("bool") ? 1 : Has("short") ? 2 : Has("long") ? 8 : 4;
 }
 
-/// Whether \p Type is that of an address, whatever qualifies it.
-bool isAddressType(StringRef Type) {
+/// Whether \p Type is that of a pointer, or with \p OrReference of a reference, whatever qualifies
+/// it.
+bool isAddressType(StringRef Type, bool OrReference = true) {
   llvm::SmallVector<StringRef, 6> Words;
   llvm::SplitString(Type, Words);
   while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile" ||
                             Words.back().contains("restrict")))
     Words.pop_back();
-  return !Words.empty() && (Words.back().ends_with("*") || Words.back().ends_with("&"));
+  return !Words.empty() &&
+         (Words.back().ends_with("*") || (OrReference && Words.back().ends_with("&")));
 }
 
 /// Whether \p P, of the type \p Type, is an address of which something may be assumed. Where a
 /// restricted one is used in an assumption, cicc takes it for one that may be copied, and forgets
-/// that nothing else leads to its memory.
+/// that nothing else leads to its memory. The name of a reference is what it refers to.
 bool isPlainAddress(const KernelParameter &P, StringRef Type) {
-  return isAddressType(Type) && !StringRef(P.Type).contains("restrict") &&
+  return isAddressType(Type, /*OrReference=*/false) && !StringRef(P.Type).contains("restrict") &&
          !Type.contains("restrict");
 }
 
-/// Whether the parameter \p P of \p K may have any type: \p K has one body for all instantiations
-/// of a template, and \p P does not say that it is a number or an address. What is written into the
-/// body must then be valid for all of them. Elsewhere it may be nonsense: only one kernel is taken.
-bool mayHaveAnyType(const KernelDefinition &K, const KernelParameter &P) {
-  return (K.TemplateParameters > 0 || K.TemplatePack) && !isAddressType(P.Type) &&
-         !numberBytes(P.Type);
+/// Whether \p P does not say that it is a number or an address. If it belongs to a template, it may
+/// be a class in another instantiation, which has the same body. What is written there has to be
+/// valid in all of them; in the others it may be untrue, since only one kernel is taken from the
+/// module.
+bool mayHaveAnyType(const KernelParameter &P) {
+  return !isAddressType(P.Type) && !numberBytes(P.Type);
 }
 
 /// Whether a parameter that is declared as \p P is `const`.
@@ -107,27 +109,41 @@ const char *unsignedType(const ArgumentValue &V) {
                         : "unsigned long long";
 }
 
-/// The statement that assumes \p Condition of `__carve_part`, the bytes that the parameter \p Name
-/// has at the place of \p V. The cast to a reference finds the parameter where its class has an
-/// operator `&`. cicc makes the same loads of this as of the fields, so that it knows their values,
-/// whatever their types are.
-std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V,
-                              const std::string &Condition) {
-  return std::string(" { ") + unsignedType(V) +
-         " __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const volatile char &)" +
-         Name + " + " + std::to_string(V.Offset) + ", " + std::to_string(V.Bytes) +
-         "); __builtin_assume(" + Condition + "); }";
+/// The bytes of the parameter \p Name from \p Offset. Another cast, or `&Name`, might call an
+/// operator of its class.
+std::string bytesOf(const std::string &Name, unsigned Offset) {
+  return "(char *)&reinterpret_cast<const volatile char &>(" + Name + ") + " +
+         std::to_string(Offset);
 }
 
-std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V) {
-  return assumptionOfBytes(Name, V, "__carve_part == " + std::to_string(V.Bits) + "ull");
+/// The statement that assumes \p Condition of `__carve_part`, the bytes that the parameter \p Name
+/// has at the place of \p V, as a \p Type. cicc makes the same loads of this as of the fields, so
+/// that it knows their values, whatever their types are.
+std::string assumptionOfBytes(const std::string &Name, const ArgumentValue &V,
+                              const std::string &Type, const std::string &Condition) {
+  return " { " + Type + " __carve_part; __builtin_memcpy(&__carve_part, " +
+         bytesOf(Name, V.Offset) + ", " + std::to_string(V.Bytes) + "); __builtin_assume(" +
+         Condition + "); }";
 }
 
 /// The statement that sets the parameter \p Name, whatever its type is, to the bytes of \p V.
 std::string settingOfBytes(const std::string &Name, const ArgumentValue &V) {
   return std::string(" { ") + unsignedType(V) + " __carve_part = " + std::to_string(V.Bits) +
-         "ull; __builtin_memcpy((char *)&(volatile char &)" + Name + ", &__carve_part, " +
+         "ull; __builtin_memcpy(" + bytesOf(Name, V.Offset) + ", &__carve_part, " +
          std::to_string(V.Bytes) + "); }";
+}
+
+/// What is known of the floating-point parameter \p P. cicc draws no conclusion from an assumption
+/// on the bits of a number.
+std::string knownFloat(const KernelParameter &P, const ArgumentValue &V) {
+  const std::string Type = V.Bytes == 8 ? "double" : "float";
+  const std::string Value =
+      "__builtin_bit_cast(" + Type + ", " + std::to_string(V.Bits) + (V.Bytes == 8 ? "ull)" : "u)");
+  if (!isConstant(P))
+    return mayHaveAnyType(P) ? settingOfBytes(P.Name, V) : " " + P.Name + " = " + Value + ";";
+  if (mayHaveAnyType(P))
+    return assumptionOfBytes(P.Name, V, Type, "__carve_part == " + Value);
+  return " __builtin_assume(" + P.Name + " == " + Value + ");";
 }
 
 /// The statements that say what is known of \p Assumed.
@@ -139,30 +155,19 @@ std::string assumptions(const AssumedLaunch &Assumed) {
   for (const ArgumentValue &V : Known.Values) {
     const KernelParameter &P = K.Parameters[V.Parameter];
     const std::string &Name = P.Name;
-    const bool AnyType = mayHaveAnyType(K, P);
-    if (llvm::is_contained(Assumed.Floats, V.Parameter)) {
-      // cicc draws no conclusion from an assumption on the bits of a number.
-      std::string Value = std::string("__builtin_bit_cast(") + (V.Bytes == 8 ? "double" : "float") +
-                          ", " + std::to_string(V.Bits) + (V.Bytes == 8 ? "ull)" : "u)");
-      if (isConstant(P))
-        Add(Name + " == " + Value);
-      else
-        Text += AnyType ? settingOfBytes(Name, V) : " " + Name + " = " + Value + ";";
-      continue;
-    }
-    if (llvm::is_contained(Assumed.Aligned, V.Parameter)) {
-      if (AnyType)
-        Text += assumptionOfBytes(Name, {V.Parameter, 8, 0}, "(__carve_part & 255) == 0");
-      else
-        Add("((unsigned long long)" + Name + " & 255) == 0");
-      continue;
-    }
-    if (AnyType || llvm::is_contained(Assumed.Parts, V.Parameter)) {
-      Text += assumptionOfBytes(Name, V);
-      continue;
-    }
-    // The conversion keeps the low bits, so that a negative value is the same number, too.
-    Add(Name + " == (decltype(" + Name + "))" + std::to_string(V.Bits) + "ull");
+    if (llvm::is_contained(Assumed.Floats, V.Parameter))
+      Text += knownFloat(P, V);
+    else if (llvm::is_contained(Assumed.Aligned, V.Parameter) && mayHaveAnyType(P))
+      Text += assumptionOfBytes(Name, {V.Parameter, 8, 0}, "unsigned long long",
+                                "(__carve_part & 255) == 0");
+    else if (llvm::is_contained(Assumed.Aligned, V.Parameter))
+      Add("((unsigned long long)" + Name + " & 255) == 0");
+    else if (mayHaveAnyType(P))
+      Text += assumptionOfBytes(Name, V, unsignedType(V),
+                                "__carve_part == " + std::to_string(V.Bits) + "ull");
+    else
+      // The conversion keeps the low bits, so that a negative value is the same number, too.
+      Add(Name + " == (decltype(" + Name + "))" + std::to_string(V.Bits) + "ull");
   }
   for (const auto &[Variable, Exact] :
        {std::pair(std::string("blockDim."), Known.Block), {"gridDim.", Known.Grid}})
@@ -178,7 +183,7 @@ llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> 
   llvm::Expected<TypedKernel> Place = definitionOf(Kernels, Mangled);
   if (!Place)
     return Place.takeError();
-  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}, {}};
+  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}};
   if (Assumed.Launch.empty())
     return unknownText("nothing that is known of " + Mangled + " can be assumed");
   for (const ArgumentValue &V : Assumed.Launch.Values)
@@ -186,8 +191,6 @@ llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> 
       Assumed.Floats.push_back(V.Parameter);
     else if (isPlainAddress(Place->Definition->Parameters[V.Parameter], Place->Types[V.Parameter]))
       Assumed.Aligned.push_back(V.Parameter);
-    else if (!isIntegerType(Place->Types[V.Parameter]))
-      Assumed.Parts.push_back(V.Parameter);
   return Assumed;
 }
 

@@ -22,8 +22,6 @@ struct AssumedLaunch {
   std::vector<unsigned> Floats; ///< The parameters of the values that are floating-point numbers.
   std::vector<unsigned>
       Aligned; ///< The parameters of the values that are lowest bytes of addresses.
-  /// The parameters of the values that are parts of what is neither a number nor an address.
-  std::vector<unsigned> Parts;
 
   /// Whether nothing is known but how addresses are aligned.
   bool onlyAligned() const {
@@ -34,10 +32,10 @@ struct AssumedLaunch {
 /// Returns the part of \p Known that withAssumptions() would write into the kernel \p Mangled of a
 /// text with the definitions \p Kernels: values of parameters without a name are left out, and so
 /// are values of parts of numbers. Of an address that is a multiple of 256, as what cudaMalloc()
-/// gives is, the lowest byte is left, which is 0. Of what is neither a number nor an address, such
-/// as a structure, any part is left but those of 8 bytes that may be an address. Fails with
-/// Unsupported `unknown-text` if the kernel's definition is not found, if several could be meant,
-/// and if nothing is left.
+/// gives is, the lowest byte is left, which is 0; of a reference, nothing. Of what is neither a
+/// number nor an address, such as a structure, any part is left but those of 8 bytes that may be an
+/// address. Fails with Unsupported `unknown-text` if the kernel's definition is not found, if
+/// several could be meant, and if nothing is left.
 llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels,
                                         llvm::StringRef Mangled, const KnownLaunch &Known);
 
@@ -58,10 +56,10 @@ llvm::Expected<std::string> withRestrict(llvm::StringRef Text, llvm::StringRef M
 /// compiler may rely on \p Known, as far as it is assumable(). A floating-point parameter is set to
 /// the bits of its value; only one that is `const` is assumed to be equal to it. Of an address it
 /// is assumed that it is a multiple of 256, unless it is restricted. Of a structure it is assumed
-/// what its bytes are, for which the names and types of its fields are not needed. So it is with
-/// parameters of a template that do not say what type they have: its other instantiations, which
-/// have the same body, may have classes there. No line is added. Fails as kernelDefinitions() and
-/// assumable() do.
+/// what its bytes are, for which the names and types of its fields are not needed. All this is
+/// written by bytes where the declared type is neither a number nor a pointer, since another
+/// instantiation of a template, which has the same body, may have a class there. No line is added.
+/// Fails as kernelDefinitions() and assumable() do.
 llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
                                             const KnownLaunch &Known);
 

@@ -127,8 +127,9 @@ namespace {
 std::string part(const std::string &Parameter, unsigned Offset, const std::string &Type,
                  unsigned Bytes, uint64_t Bits) {
   return " { " + Type +
-         " __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const volatile char &)" +
-         Parameter + " + " + std::to_string(Offset) + ", " + std::to_string(Bytes) +
+         " __carve_part; __builtin_memcpy(&__carve_part, (char *)&reinterpret_cast<const volatile "
+         "char &>(" +
+         Parameter + ") + " + std::to_string(Offset) + ", " + std::to_string(Bytes) +
          "); __builtin_assume(__carve_part == " + std::to_string(Bits) + "ull); }";
 }
 } // namespace
@@ -182,19 +183,32 @@ TEST(KernelText, parametersOfAnyType_areKnownByTheirBytes) {
                     {},
                     {}};
   std::string Wanted = Text;
+  const std::string Bytes = "(char *)&reinterpret_cast<const volatile char &>(";
   Wanted.insert(
       Wanted.find(" a();"),
-      " { unsigned long long __carve_part; __builtin_memcpy(&__carve_part, (const char *)&(const "
-      "volatile char &)a + 0, 8); __builtin_assume((__carve_part & 255) == 0); }" +
+      " { unsigned long long __carve_part; __builtin_memcpy(&__carve_part, " + Bytes +
+          "a) + 0, 8); __builtin_assume((__carve_part & 255) == 0); }" +
           part("n", 0, "unsigned", 4, 7) +
-          " { unsigned __carve_part = 1077936128ull; __builtin_memcpy((char *)&(volatile char &)f, "
-          "&__carve_part, 4); }"
-          " __builtin_assume(c == __builtin_bit_cast(float, 1077936128u));"
+          " { unsigned __carve_part = 1077936128ull; __builtin_memcpy(" + Bytes +
+          "f) + 0, &__carve_part, 4); } { float __carve_part; __builtin_memcpy(&__carve_part, " +
+          Bytes +
+          "c) + 0, 4); __builtin_assume(__carve_part == __builtin_bit_cast(float, "
+          "1077936128u)); }"
           " __builtin_assume(((unsigned long long)p & 255) == 0);"
           " __builtin_assume(i == (decltype(i))1ull);"
           " x = __builtin_bit_cast(float, 1077936128u);");
   EXPECT_EQ(assumed(Text, Name, Known), Wanted);
   EXPECT_EQ(assumed(Text, Name, writtenOf(Text, Name, Known)), Wanted);
+}
+
+TEST(KernelText, references_areLeftOut) {
+  // What is known is the address, and the name is what is there.
+  KnownLaunch Known{{{0, 8, 0x7f0000001000}, {1, 4, 5}}, {}, {}};
+  EXPECT_EQ(writtenOf(GLOBAL " void k(unsigned &n, int m) {}", "_Z1kRji", Known).Values,
+            (std::vector<ArgumentValue>{{1, 4, 5}}));
+  EXPECT_EQ(writtenOf("template <class T> " GLOBAL " void k(T n, int m) {}", "_Z1kIRjEvT_i", Known)
+                .Values,
+            (std::vector<ArgumentValue>{{1, 4, 5}}));
 }
 
 TEST(KernelText, floats_areSetToTheirBits) {
