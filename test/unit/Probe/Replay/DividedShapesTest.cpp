@@ -113,6 +113,7 @@ TEST(DividedReplay, firstAndMiddleLaunchOfEachClass_areVerifiedAndTimed) {
   std::map<std::string, std::set<unsigned>> Launches; // By class.
   for (const Fields &Line : Run.Timed.of("replayed"))
     Launches[Line.at(4)].insert(unsigned(std::stoul(Line.at(5))));
+  ASSERT_EQ(Launches.size(), 2u);
   for (const char *Class : {"1,1,1/1", "1,1,1/2"}) {
     SCOPED_TRACE(Class);
     // A busy host puts off a replay to a launch soon after.
