@@ -23,32 +23,33 @@ std::optional<unsigned> numberBytes(StringRef Type) {
   return Has("char") || Has("bool") ? 1 : Has("short") ? 2 : Has("long") ? 8 : 4;
 }
 
-/// Whether \p Type is that of a pointer, or with \p OrReference of a reference, whatever qualifies
-/// it.
-bool isAddressType(StringRef Type, bool OrReference = true) {
+/// The last word of \p Type that is no qualifier.
+StringRef lastTypeWord(StringRef Type) {
   llvm::SmallVector<StringRef, 6> Words;
   llvm::SplitString(Type, Words);
   while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile" ||
                             Words.back().contains("restrict")))
     Words.pop_back();
-  return !Words.empty() &&
-         (Words.back().ends_with("*") || (OrReference && Words.back().ends_with("&")));
+  return Words.empty() ? StringRef() : Words.back();
 }
+
+bool isPointerType(StringRef Type) { return lastTypeWord(Type).ends_with("*"); }
+bool isReferenceType(StringRef Type) { return lastTypeWord(Type).ends_with("&"); }
 
 /// Whether \p P, of the type \p Type, is an address of which something may be assumed. Where a
 /// restricted one is used in an assumption, cicc takes it for one that may be copied, and forgets
-/// that nothing else leads to its memory. The name of a reference is what it refers to.
+/// that nothing else leads to its memory.
 bool isPlainAddress(const KernelParameter &P, StringRef Type) {
-  return isAddressType(Type, /*OrReference=*/false) && !StringRef(P.Type).contains("restrict") &&
+  return isPointerType(Type) && !StringRef(P.Type).contains("restrict") &&
          !Type.contains("restrict");
 }
 
-/// Whether \p P does not say that it is a number or an address. If it belongs to a template, it may
+/// Whether \p P does not say that it is a number or a pointer. If it belongs to a template, it may
 /// be a class in another instantiation, which has the same body. What is written there has to be
 /// valid in all of them; in the others it may be untrue, since only one kernel is taken from the
 /// module.
 bool mayHaveAnyType(const KernelParameter &P) {
-  return !isAddressType(P.Type) && !numberBytes(P.Type);
+  return !isPointerType(P.Type) && !numberBytes(P.Type);
 }
 
 /// Whether a parameter that is declared as \p P is `const`.
@@ -70,7 +71,8 @@ bool mayBeAddress(const ArgumentValue &V) { return V.Bytes == 8 && V.Bits > UINT
 /// Returns what can be assumed of \p V, a value of the parameter \p P with the type \p Type.
 std::optional<ArgumentValue> assumableOf(const ArgumentValue &V, const KernelParameter &P,
                                          StringRef Type) {
-  if (P.Name.empty() || Type.empty())
+  // The name of a reference is what it refers to, and the launch has its address.
+  if (P.Name.empty() || Type.empty() || isReferenceType(Type))
     return std::nullopt;
   if (isPlainAddress(P, Type)) {
     bool IsAligned = V.Offset == 0 && (V.Bytes == 8 || V.Bytes == 1) && V.Bits % 256 == 0;
@@ -81,7 +83,7 @@ std::optional<ArgumentValue> assumableOf(const ArgumentValue &V, const KernelPar
     bool CannotBeSaid = isFloatType(Type) && isConstant(P) && !isComparable(V);
     return IsWhole && !CannotBeSaid ? std::optional(V) : std::nullopt;
   }
-  return isAddressType(Type) || mayBeAddress(V) ? std::nullopt : std::optional(V);
+  return isPointerType(Type) || mayBeAddress(V) ? std::nullopt : std::optional(V);
 }
 
 KnownLaunch assumableAt(const TypedKernel &Place, const KnownLaunch &Known) {
@@ -146,6 +148,14 @@ std::string knownFloat(const KernelParameter &P, const ArgumentValue &V) {
   return " __builtin_assume(" + P.Name + " == " + Value + ");";
 }
 
+/// Says that the address \p P is a multiple of 256.
+std::string knownAlignment(const KernelParameter &P, const ArgumentValue &V) {
+  if (mayHaveAnyType(P))
+    return assumptionOfBytes(P.Name, {V.Parameter, 8, 0}, "unsigned long long",
+                             "(__carve_part & 255) == 0");
+  return " __builtin_assume(((unsigned long long)" + P.Name + " & 255) == 0);";
+}
+
 /// The statements that say what is known of \p Assumed.
 std::string assumptions(const AssumedLaunch &Assumed) {
   const KernelDefinition &K = *Assumed.Kernel;
@@ -154,20 +164,16 @@ std::string assumptions(const AssumedLaunch &Assumed) {
   auto Add = [&](const std::string &Condition) { Text += " __builtin_assume(" + Condition + ");"; };
   for (const ArgumentValue &V : Known.Values) {
     const KernelParameter &P = K.Parameters[V.Parameter];
-    const std::string &Name = P.Name;
     if (llvm::is_contained(Assumed.Floats, V.Parameter))
       Text += knownFloat(P, V);
-    else if (llvm::is_contained(Assumed.Aligned, V.Parameter) && mayHaveAnyType(P))
-      Text += assumptionOfBytes(Name, {V.Parameter, 8, 0}, "unsigned long long",
-                                "(__carve_part & 255) == 0");
     else if (llvm::is_contained(Assumed.Aligned, V.Parameter))
-      Add("((unsigned long long)" + Name + " & 255) == 0");
+      Text += knownAlignment(P, V);
     else if (mayHaveAnyType(P))
-      Text += assumptionOfBytes(Name, V, unsignedType(V),
+      Text += assumptionOfBytes(P.Name, V, unsignedType(V),
                                 "__carve_part == " + std::to_string(V.Bits) + "ull");
     else
       // The conversion keeps the low bits, so that a negative value is the same number, too.
-      Add(Name + " == (decltype(" + Name + "))" + std::to_string(V.Bits) + "ull");
+      Add(P.Name + " == (decltype(" + P.Name + "))" + std::to_string(V.Bits) + "ull");
   }
   for (const auto &[Variable, Exact] :
        {std::pair(std::string("blockDim."), Known.Block), {"gridDim.", Known.Grid}})
