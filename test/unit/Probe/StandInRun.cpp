@@ -159,6 +159,18 @@ CommandResult StandInRun::time(const StandInPlan &Plan) {
   return Result;
 }
 
+CommandResult StandInRun::time(const StandInPlan &Plan, const std::set<std::string> &Replayed) {
+  std::set<std::string> Launches;
+  CommandResult Result;
+  for (int Tries = 0; Tries < 5 && Launches != Replayed; ++Tries) {
+    Result = time(Plan);
+    Launches.clear();
+    for (const Fields &Line : Timed.of("replayed"))
+      Launches.insert(Line.at(5));
+  }
+  return Result;
+}
+
 StandInPlan carve::probe::test::rotation() {
   StandInPlan Plan;
   Plan.Mode = Plan.Fallback = "rotate";

@@ -49,6 +49,9 @@ public:
   /// Runs the program with the clones in the image that replaces its own, and with a plan for every
   /// traced kernel.
   CommandResult time(const StandInPlan &Plan);
+  /// The same, once more if other launches than those with the numbers \p Replayed were replayed,
+  /// five times at most: on a busy host a replay waits for a later launch.
+  CommandResult time(const StandInPlan &Plan, const std::set<std::string> &Replayed);
 
   CommandResult Plain, Trace;
   Records Traced, Timed;
