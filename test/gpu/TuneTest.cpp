@@ -363,8 +363,8 @@ void Tune::checkShrinking(const Words &Arguments, const char *Reason, KernelRepo
   checkEmitted(Argv, Report, Plain.Stdout);
 }
 
-/// Each of the 200 launches has a grid of its own, so a few are replayed and stand for all. None of
-/// these grids gets code of its own.
+/// Every one of the 200 launches has a different grid, so a few launches are replayed in place of
+/// all. No grid gets its own code.
 TEST_F(Tune, gridsThatShrink_areTimedByRepresentatives) {
   KernelReport K;
   checkShrinking({}, " of 200 launch shapes, which stand for all", K);
